@@ -1,0 +1,1 @@
+"""DOORS onto the same functions. No rules live here."""

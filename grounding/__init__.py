@@ -1,0 +1,1 @@
+"""ANSWER claim by claim, or refuse."""

@@ -1,0 +1,1 @@
+"""What every room needs: settings, errors, resilience, telemetry, clock, tenancy. No I/O but the environment."""

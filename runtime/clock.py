@@ -1,0 +1,88 @@
+"""Time as a parameter: nothing below the doors calls ``time`` or ``datetime.now`` by itself."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from runtime.errors import DeadlineExceeded
+
+
+class Clock(Protocol):
+    """Two clocks in one: the calendar, and a stopwatch that never steps back."""
+
+    def now(self) -> datetime:
+        """The present instant, in UTC."""
+        ...
+
+    def seconds(self) -> float:
+        """Monotonic seconds since an arbitrary start."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """See :class:`Clock`."""
+        return datetime.now(UTC)
+
+    def seconds(self) -> float:
+        """See :class:`Clock`."""
+        return time.monotonic()
+
+
+@dataclass(slots=True)
+class SettableClock:
+    """A clock that stands still until told to move."""
+
+    instant: datetime
+    elapsed_s: float = 0.0
+
+    def now(self) -> datetime:
+        """See :class:`Clock`."""
+        return self.instant
+
+    def seconds(self) -> float:
+        """See :class:`Clock`."""
+        return self.elapsed_s
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point on the stopwatch by which a whole request must be over; passed down to each driver as its timeout."""
+
+    clock: Clock
+    at_s: float
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock | None = None) -> "Deadline":
+        """The deadline that many seconds from now."""
+        clock = clock or SystemClock()
+        return cls(clock, clock.seconds() + seconds)
+
+    def remaining_s(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at_s - self.clock.seconds())
+
+    def check(self, doing: str) -> None:
+        """Raise :class:`DeadlineExceeded` when no time is left for ``doing``."""
+        if self.remaining_s() <= 0.0:
+            raise DeadlineExceeded(f"no time left for {doing}; ask again with a larger time budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """Measures seconds since it was made."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    started_s: float = 0.0
+
+    @classmethod
+    def start(cls, clock: Clock) -> "Stopwatch":
+        """A running stopwatch."""
+        return cls(clock, clock.seconds())
+
+    def elapsed_s(self) -> float:
+        """Seconds since :meth:`start`."""
+        return self.clock.seconds() - self.started_s

@@ -1,0 +1,181 @@
+"""Every setting, read once from ``WA_*`` variables into a frozen, bounded object. Units are in the names."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import available_timezones
+
+import platformdirs
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from runtime.errors import InvalidRequest, Misconfigured
+from runtime.tenancy import tenant_named
+
+PREFIX = "WA_"
+
+
+def _time_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("is not a time zone name such as Europe/Paris")
+    return name
+
+
+def _default_engine_url() -> str:
+    return f"sqlite:///{Path(platformdirs.user_data_dir('wisdomagent')) / 'wisdom.db'}"
+
+
+Ratio = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Settings(BaseSettings):
+    """All settings with their bounds and defaults; see ``docs/settings.md``, which a test keeps equal to this class."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+
+    engine_url: str = Field(
+        default_factory=_default_engine_url,
+        description="sqlite:///FILE, or http(s)://user@host:9200 of an OpenSearch cluster",
+    )
+    engine_password_file: Path | None = Field(None, description="file with the password of the OpenSearch user")
+    index_prefix: str = Field("wa", pattern=r"^[a-z][a-z0-9]{0,15}$", description="first part of every index name in OpenSearch")
+    engine_timeout_s: float = Field(10.0, gt=0, le=300, description="longest wait for one call to the engine")
+    embedder: str = Field(
+        "minilm",
+        pattern=r"^(minilm|sentence-transformers:.+|openai:.+)$",
+        description="minilm, sentence-transformers:NAME or openai:NAME",
+    )
+    embedder_url: str = Field("", description="base URL of an OpenAI-compatible server, for openai:NAME")
+    embedder_key: SecretStr = Field(SecretStr(""), description="API key for that server")
+    embedder_dimension: int = Field(0, ge=0, le=4096, description="length of its vectors; 0 asks the server once")
+    embedder_threads: int = Field(0, ge=0, le=64, description="threads of the built-in embedder; 0 = one per core")
+
+    default_tenant: str = Field(
+        "default", description="tenant of the command line, and of requests without x-tenant-id in development mode"
+    )
+    auth: Literal["none"] = Field(
+        "none", description="none = development mode: the tenant is taken from x-tenant-id; binds to loopback only"
+    )
+    host: str = Field("127.0.0.1", description="address the server binds to")
+    port: int = Field(8000, ge=0, le=65535, description="port the server binds to; 0 = any free one")
+    time_zone: Annotated[str, AfterValidator(_time_zone)] = Field("UTC", description="zone of local days where a request names none")
+    allowed_hosts: str = Field(
+        "127.0.0.1:*,localhost:*,[::1]:*,localhost,127.0.0.1,testserver",
+        description="Host headers the MCP endpoint accepts, comma separated",
+    )
+    allowed_origins: str = Field(
+        "http://127.0.0.1:*,http://localhost:*", description="Origin headers the MCP endpoint accepts, comma separated"
+    )
+
+    fusion: Literal["rrf", "weighted"] = Field("rrf", description="how the two legs are merged unless a request says otherwise")
+    rrf_k: int = Field(60, ge=1, le=1000, description="constant of reciprocal rank fusion")
+    default_top_k: int = Field(10, ge=1, le=100, description="hits per search")
+    max_top_k: int = Field(100, ge=1, le=1000, description="more is clamped to this")
+    candidate_multiplier: int = Field(4, ge=1, le=20, description="each leg is asked for this many times the hits wanted, and at least 100")
+
+    min_support: Ratio = Field(0.6, description="support below which a claim is pruned")
+    min_groundedness: Ratio = Field(0.7, description="share of claims that must be supported before pruning becomes refusal of the draft")
+    min_evidence_relevance: Ratio = Field(0.3, description="relevance below which the evidence is not about the question")
+    max_claims: int = Field(12, ge=1, le=50, description="claims in one answer")
+    evidence_limit: int = Field(40, ge=1, le=200, description="passages the verifier may look at")
+    min_share_documents: int = Field(5, ge=1, le=1000, description="a share or trend over fewer documents is refused as TOO_FEW")
+
+    ask_max_steps: int = Field(16, ge=1, le=100, description="steps of one run")
+    ask_max_calls_per_tool: int = Field(6, ge=1, le=100, description="calls of one tool in one run")
+    ask_max_tokens: int = Field(8000, ge=1, le=1_000_000, description="tokens of evidence one run may read")
+    ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run")
+    ask_max_repairs: int = Field(1, ge=0, le=5, description="times a draft is pruned and verified again")
+
+    max_text_chars: int = Field(200_000, ge=100, le=5_000_000, description="longest text of one document; longer is rejected")
+    max_question_chars: int = Field(20_000, ge=100, le=1_000_000, description="longest question; longer is an error")
+    max_batch_documents: int = Field(1000, ge=1, le=100_000, description="documents in one indexDocuments call")
+    max_body_bytes: int = Field(8_388_608, ge=1024, le=1_073_741_824, description="largest request body")
+    mcp_max_output_chars: int = Field(20_000, ge=500, le=10_000_000, description="longest tool result; whole items are left out beyond it")
+    mcp_call_timeout_s: float = Field(10.0, gt=0, le=300, description="time limit of one tool call")
+
+    retry_attempts: int = Field(3, ge=1, le=10, description="attempts of one outgoing call that may be repeated")
+    breaker_failures: int = Field(5, ge=1, le=100, description="failures in a row that open a circuit")
+    breaker_open_s: float = Field(10.0, gt=0, le=600, description="how long an open circuit stays open before one probe")
+    bulkhead_calls: int = Field(32, ge=1, le=1000, description="outgoing calls to one dependency at once")
+
+    environment: str = Field("local", pattern=r"^[A-Za-z0-9_-]{1,32}$", description="label on every log line")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least severe line that is written")
+    log_format: Literal["auto", "json", "pretty"] = Field("auto", description="auto = pretty on a terminal, JSON otherwise")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 (signature of the library)
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what :func:`read_settings` passes; no files, so that what ``env`` prints is what runs."""
+        return (init_settings,)
+
+    def describe(self) -> dict[str, str]:
+        """Every setting as text, safe to log: secrets and passwords inside URLs are masked."""
+        return {name: _safe(getattr(self, name)) for name in type(self).model_fields}
+
+
+def read_settings(environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
+    """The settings of this process; ``overrides`` (as from command-line options) win over the environment.
+
+    Raises:
+        Misconfigured: lists every unknown ``WA_`` name and every bad value at once.
+    """
+    environ = os.environ if environ is None else environ
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    problems = [
+        f"{name} is not a setting{_did_you_mean(name, known)}" for name in sorted(environ) if name.startswith(PREFIX) and name not in known
+    ]
+    try:
+        settings = Settings(**{**_from(environ), **overrides})  # type: ignore[arg-type]
+    except ValidationError as error:
+        problems += [_problem(detail) for detail in error.errors()]
+        settings = None
+    if settings is not None:
+        problems += _cross_checks(settings)
+    if settings is None or problems:
+        raise Misconfigured("settings: " + "; ".join(problems))
+    return settings
+
+
+def _from(environ: Mapping[str, str]) -> dict[str, str]:
+    names = {name: PREFIX + name.upper() for name in Settings.model_fields}
+    return {name: environ[variable] for name, variable in names.items() if environ.get(variable)}
+
+
+def _problem(detail: object) -> str:
+    assert isinstance(detail, dict)
+    name = PREFIX + str(detail["loc"][0]).upper()
+    return f"{name} {str(detail['msg']).removeprefix('Value error, ').lower()}"
+
+
+def _cross_checks(settings: Settings) -> list[str]:
+    problems = []
+    try:
+        tenant_named(settings.default_tenant)
+    except InvalidRequest as error:
+        problems.append(f"WA_DEFAULT_TENANT {error.reason}")
+    return problems
+
+
+def _did_you_mean(name: str, known: set[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _safe(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return "********" if value.get_secret_value() else ""
+    text = str(value)
+    if "://" in text and "@" in text:
+        scheme, rest = text.split("://", 1)
+        userinfo, host = rest.rsplit("@", 1)
+        return f"{scheme}://{userinfo.split(':')[0]}{':********' if ':' in userinfo else ''}@{host}"
+    return text

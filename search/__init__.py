@@ -1,0 +1,1 @@
+"""FIND the passages that bear on a question."""

@@ -1,0 +1,1 @@
+"""Documents in: read, validate, group, embed, store, and a report that reconciles."""
