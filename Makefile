@@ -1,0 +1,77 @@
+# Everything a newcomer or CI runs. Python >= 3.11 is all that `make demo` needs.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+
+help:            ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime   ## install, ingest the sample corpus, show an answer, a refusal and a count
+	@$(BIN)/wisdom demo
+
+serve: $(VENV)/.runtime  ## GraphQL, MCP, REST and the console on http://127.0.0.1:8000
+	@$(BIN)/wisdom serve
+
+test: $(VENV)/.dev       ## every test, against a real OpenSearch node where one can be had
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev      ## format, lint, types, import directions, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/docs
+
+format: $(VENV)/.dev     ## rewrite the code the way check wants it
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev       ## regenerate the reference pages from the code
+	$(BIN)/python -m scripts.make_docs
+
+test-extras: $(VENV)-extras/.extras   ## the sentence-transformers embedder with real weights (several GB)
+	$(VENV)-extras/bin/python -m pytest tests/extras
+
+benchmarks: $(VENV)/.benchmarks   ## quality and speed, written to docs/benchmarks.md (DATA=folder of public data sets)
+	$(BIN)/python -m benchmarks.report --data $${DATA:-../shared/data}
+
+node-up:         ## a local OpenSearch node on port 9200 (needs a JDK >= 21 and Maven)
+	opensearch/node/run.sh up .state/node 9200
+
+node-down:       ## stop it
+	opensearch/node/run.sh down .state/node
+
+lock:            ## resolve the dependencies again (needs uv)
+	uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements/runtime.txt
+	uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml --group dev --group weights --group benchmarks -c requirements/runtime.txt -o requirements/dev.txt
+	uv pip compile -q --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml --extra sentence-transformers --group dev --group weights -c requirements/runtime.txt -o requirements/extras.txt
+
+clean:           ## remove what was built and installed here
+	rm -rf $(VENV) $(VENV)-extras build *.egg-info .state opensearch/node/target tests/doors/node_modules
+
+$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing what requirements/runtime.txt pins"
+	@$(PIP) install --require-hashes -r requirements/runtime.txt
+	@$(PIP) install --no-deps --no-build-isolation -e . 2>/dev/null || $(PIP) install --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing what requirements/dev.txt pins"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps -e .
+	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.benchmarks: $(VENV)/.dev
+	@touch $@
+
+$(VENV)-extras/.extras: requirements/extras.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)-extras
+	$(VENV)-extras/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements/extras.txt
+	$(VENV)-extras/bin/python -m pip --disable-pip-version-check -q install --no-deps -e .
+	@touch $@

@@ -1,0 +1,160 @@
+"""Logs, the correlation id that ties them to a request, and every metric in one table."""
+
+import logging
+import re
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TextIO
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+from runtime.settings import Settings
+
+_CORRELATION = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+
+Instrument = Counter | Gauge | Histogram
+
+
+def correlation_id(asked: str | None = None) -> str:
+    """The id asked for when it is 1 to 64 letters, digits, ``.``, ``_`` or ``-``; otherwise a new one of 16 hexadecimal digits."""
+    return asked if asked and _CORRELATION.match(asked) else secrets.token_hex(8)
+
+
+@contextmanager
+def correlated(identifier: str, **labels: str) -> Iterator[str]:
+    """Every line logged inside carries this correlation id and these labels."""
+    with structlog.contextvars.bound_contextvars(correlation_id=identifier, **labels):
+        yield identifier
+
+
+def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
+    """Send all logs of this process, libraries included, to ``stream`` (standard error): JSON lines, or pretty ones on a terminal."""
+    stream = stream or sys.stderr
+    pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and stream.isatty())
+    renderer: Any = structlog.dev.ConsoleRenderer(colors=stream.isatty()) if pretty else structlog.processors.JSONRenderer()
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _environment(settings.environment),
+    ]
+    level = logging.getLevelNamesMapping()[settings.log_level]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    _take_over_stdlib(stream, level, shared, renderer)
+
+
+def _take_over_stdlib(stream: TextIO, level: int, shared: list[Any], renderer: Any) -> None:
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.EventRenamer("event"),
+                renderer,
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(max(level, logging.INFO))
+    for noisy in ("httpx", "httpcore", "opensearch", "urllib3", "mcp", "uvicorn.access"):
+        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
+
+
+def _environment(name: str) -> Callable[[Any, str, dict[str, Any]], dict[str, Any]]:
+    def add(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+        event.setdefault("environment", name)
+        return event
+
+    return add
+
+
+def logger(name: str) -> Any:
+    """A structured logger; never pass it the text of a document or a question."""
+    return structlog.get_logger(name)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One row of the table: name without labels' values, kind, what it counts, its labels and, for histograms, its buckets."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_COUNTS = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+METRICS: tuple[MetricSpec, ...] = (
+    MetricSpec("wa_requests_total", "counter", "Requests by route template and outcome", ("operation", "outcome")),
+    MetricSpec("wa_request_duration_seconds", "histogram", "Time to answer a request", ("operation",), _SECONDS),
+    MetricSpec("wa_questions_total", "counter", "Questions asked, by outcome: answered, refused or error", ("outcome",)),
+    MetricSpec("wa_refusals_total", "counter", "Refusals by reason", ("reason",)),
+    MetricSpec("wa_ask_duration_seconds", "histogram", "Time of one run of ask", (), _SECONDS),
+    MetricSpec("wa_ask_steps_total", "counter", "Steps of runs, by name and outcome", ("step", "outcome")),
+    MetricSpec("wa_groundedness_ratio", "histogram", "Share of drafted claims that were supported", (), _RATIOS),
+    MetricSpec("wa_citation_precision_ratio", "histogram", "Share of drafted citations that support their claim", (), _RATIOS),
+    MetricSpec("wa_unsupported_claims_total", "counter", "Claims pruned, by class of reason", ("because",)),
+    MetricSpec("wa_degraded_total", "counter", "Answers that lost a part, by part", ("part",)),
+    MetricSpec("wa_searches_total", "counter", "Searches by fusion", ("fusion",)),
+    MetricSpec("wa_search_hits", "histogram", "Hits per search", (), _COUNTS),
+    MetricSpec("wa_documents_total", "counter", "Documents received, by what became of them", ("outcome",)),
+    MetricSpec("wa_documents_deleted_total", "counter", "Documents deleted"),
+    MetricSpec("wa_mcp_calls_total", "counter", "MCP tool calls by tool and outcome", ("tool", "outcome")),
+    MetricSpec("wa_breaker_state", "gauge", "Circuit of a dependency: 0 closed, 1 half open, 2 open", ("dependency",)),
+    MetricSpec("wa_bulkhead_in_flight", "gauge", "Calls to a dependency in progress", ("dependency",)),
+    MetricSpec("wa_retries_total", "counter", "Repeated calls to a dependency", ("dependency",)),
+)
+
+
+class Metrics:
+    """Every instrument of :data:`METRICS` on a registry of its own, so that two services in one process do not collide."""
+
+    def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        self._instruments: dict[str, Instrument] = {spec.name: self._made(spec) for spec in METRICS}
+
+    def count(self, name: str, amount: float = 1.0, **labels: str) -> None:
+        """Add to a counter."""
+        instrument = self._labelled(name, labels)
+        assert isinstance(instrument, Counter)
+        instrument.inc(amount)
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Add a value to a histogram."""
+        instrument = self._labelled(name, labels)
+        assert isinstance(instrument, Histogram)
+        instrument.observe(value)
+
+    def set(self, name: str, value: float, **labels: str) -> None:
+        """Set a gauge."""
+        instrument = self._labelled(name, labels)
+        assert isinstance(instrument, Gauge)
+        instrument.set(value)
+
+    def _labelled(self, name: str, labels: dict[str, str]) -> Instrument:
+        instrument = self._instruments[name]
+        return instrument.labels(**labels) if labels else instrument
+
+    def _made(self, spec: MetricSpec) -> Instrument:
+        if spec.kind == "counter":
+            return Counter(spec.name, spec.help, spec.labels, registry=self.registry)
+        if spec.kind == "gauge":
+            return Gauge(spec.name, spec.help, spec.labels, registry=self.registry)
+        return Histogram(spec.name, spec.help, spec.labels, buckets=spec.buckets, registry=self.registry)
