@@ -1,0 +1,61 @@
+"""The whole service, wired in one visible place: each part is built from the ones above it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from grounding.answering import Answerer
+from grounding.drafting import ExtractiveDrafter
+from grounding.traces import TraceStore
+from grounding.verification import FeatureVerifier
+from runtime.clock import Clock, SystemClock
+from runtime.settings import Settings
+from runtime.telemetry import Metrics
+from search.embedding.opening import open_embedder
+from search.engines.opening import open_engine
+from search.ingest.pipeline import Ingester
+from search.ports import Embedder, Engine, StateStore
+from search.retrieval import Retriever
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Everything a door may call."""
+
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    embedder: Embedder
+    engine: Engine
+    state: StateStore
+    retriever: Retriever
+    ingester: Ingester
+    answerer: Answerer
+    traces: TraceStore
+
+
+@contextmanager
+def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Service]:
+    """The service of these settings; engine and embedder are closed at the end.
+
+    Raises:
+        Misconfigured: what is wrong and which setting changes it.
+        Unavailable: a dependency that must answer at start does not.
+    """
+    clock = clock or SystemClock()
+    with open_embedder(settings) as embedder, open_engine(settings, embedder, clock) as store:
+        retriever = Retriever(store.engine, embedder, settings, clock)
+        verifier = FeatureVerifier(embedder, min_support=settings.min_support)
+        drafter = ExtractiveDrafter(embedder, settings)
+        yield Service(
+            settings=settings,
+            clock=clock,
+            metrics=Metrics(),
+            embedder=embedder,
+            engine=store.engine,
+            state=store.state,
+            retriever=retriever,
+            ingester=Ingester(store.engine, embedder, clock, settings),
+            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, embedder, clock, settings),
+            traces=TraceStore(store.state, store.engine),
+        )
