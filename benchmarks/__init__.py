@@ -1,0 +1,1 @@
+"""MEASURE quality and speed; complexity gates; peers in the same run."""
