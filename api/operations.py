@@ -1,0 +1,177 @@
+"""What every door offers, once: each function calls the core for one tenant and counts what happened. No rule lives here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from api.opening import Service
+from grounding.answers import Outcome, Trace
+from grounding.budget import Budget
+from runtime.clock import Deadline
+from runtime.errors import InvalidRequest, NotFound
+from runtime.telemetry import Metrics
+from runtime.tenancy import Tenant
+from search import aggregation, listing
+from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
+from search.ingest.erasure import DeleteReport, delete_documents
+from search.ingest.report import IngestReport
+from search.ranking import Retrieval
+
+MAX_DOCUMENTS = 1000
+"""Most documents shown in full beside an answer."""
+
+
+def ask(
+    service: Service,
+    tenant: Tenant,
+    question: str,
+    *,
+    top_k: int,
+    filters: Filters = EVERYTHING,
+    budget: Budget | None = None,
+    time_zone: str | None = None,
+) -> Outcome:
+    """One run of ``ask``, counted."""
+    try:
+        outcome = service.answerer.ask(tenant, question, filters=filters, top_k=top_k, budget=budget, time_zone=time_zone)
+    except Exception:
+        service.metrics.count("wa_questions_total", outcome="error")
+        raise
+    _count_outcome(service.metrics, outcome)
+    return outcome
+
+
+def documents_of(service: Service, tenant: Tenant, doc_ids: Iterable[str]) -> tuple[Document, ...]:
+    """These documents in full, in this order; ids the tenant does not have (any more) are left out."""
+    wanted = tuple(dict.fromkeys(doc_ids))[:MAX_DOCUMENTS]
+    if not wanted:
+        return ()
+    page = service.engine.documents(tenant, Filters(doc_ids=wanted), first=len(wanted))
+    found = {document.doc_id: document for document in page.documents}
+    return tuple(found[doc_id] for doc_id in wanted if doc_id in found)
+
+
+def shown_ids(outcome: Outcome) -> tuple[str, ...]:
+    """The ids of the documents behind an answer: cited ones in the order of the claims, then those of the hits."""
+    claims = outcome.answer.claims if outcome.answer else ()
+    cited = (citation.doc_id for claim in claims for citation in (*claim.citations, *claim.counter_evidence))
+    return tuple(dict.fromkeys((*cited, *(hit.candidate.passage.doc_id for hit in outcome.hits))))
+
+
+def search(
+    service: Service,
+    tenant: Tenant,
+    query: str,
+    *,
+    top_k: int,
+    filters: Filters = EVERYTHING,
+    fusion: str | None = None,
+    deadline: Deadline | None = None,
+) -> Retrieval:
+    """A ranking, counted."""
+    found = service.retriever.retrieve(tenant, query, filters, top_k=top_k, fusion=fusion, deadline=deadline)
+    service.metrics.count("wa_searches_total", fusion=found.fusion)
+    service.metrics.observe("wa_search_hits", len(found.hits))
+    _count_lost(service.metrics, found.degraded)
+    return found
+
+
+def document(service: Service, tenant: Tenant, doc_id: str) -> Document:
+    """One document.
+
+    Raises:
+        NotFound: the tenant has none of that id.
+    """
+    found = service.engine.document(tenant, doc_id)
+    if found is None:
+        raise NotFound("no such document")
+    return found
+
+
+def documents(service: Service, tenant: Tenant, filters: Filters, *, match: str | None, first: int, after: str | None) -> DocumentPage:
+    """A page of documents."""
+    return listing.page(service.engine, tenant, filters, match=match, first=first, after=after)
+
+
+def by_theme(service: Service, tenant: Tenant, query: str | None, filters: Filters, limit: int) -> aggregation.ThemeAggregate:
+    """Counts by theme."""
+    return aggregation.by_theme(service.engine, tenant, query, filters, limit)
+
+
+def trend(service: Service, tenant: Tenant, query: str | None, filters: Filters, interval: str, time_zone: str) -> aggregation.Trend:
+    """Counts over time."""
+    return aggregation.trend(service.engine, tenant, query, filters, interval, time_zone)
+
+
+def account_context(service: Service, tenant: Tenant, account_id: str, first: int) -> aggregation.AccountContext | None:
+    """One account."""
+    return aggregation.account_context(service.engine, tenant, account_id, first)
+
+
+def corpus(service: Service, tenant: Tenant) -> Corpus:
+    """The tenant's documents at a glance."""
+    return service.engine.corpus(tenant)
+
+
+def trace(service: Service, tenant: Tenant, run_id: str) -> Trace | None:
+    """One stored run."""
+    return service.traces.get(tenant, run_id)
+
+
+def index(service: Service, tenant: Tenant, rows: Sequence[Mapping[str, Any]], batch_id: str | None) -> IngestReport:
+    """Store documents, counted.
+
+    Raises:
+        InvalidRequest: on ``documents``, when there are more than one batch may hold.
+    """
+    limit = service.settings.max_batch_documents
+    if len(rows) > limit:
+        raise InvalidRequest(f"holds {len(rows)} documents; one call may hold {limit}, so send several", field="documents")
+    report = service.ingester.ingest(tenant, rows, batch_id=batch_id)
+    for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
+        service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
+    return report
+
+
+def delete(
+    service: Service,
+    tenant: Tenant,
+    *,
+    doc_ids: Sequence[str] | None = None,
+    account_id: str | None = None,
+    confirm: bool = False,
+) -> DeleteReport:
+    """Delete by id, by account, or everything; the last two only when confirmed.
+
+    Raises:
+        InvalidRequest: on ``confirm``, or when ids and an account are given together.
+    """
+    if doc_ids is not None and account_id is not None:
+        raise InvalidRequest("give either ids or an account, not both", field="account_id")
+    if doc_ids is None and not confirm:
+        what = "every document of the account" if account_id is not None else "every document of the tenant"
+        raise InvalidRequest(f"must be true to delete {what}", field="confirm")
+    everything = doc_ids is None and account_id is None
+    report = delete_documents(service.engine, service.state, tenant, doc_ids=doc_ids, account_id=account_id, everything=everything)
+    service.metrics.count("wa_documents_deleted_total", report.deleted)
+    return report
+
+
+def _count_outcome(metrics: Metrics, outcome: Outcome) -> None:
+    metrics.observe("wa_ask_duration_seconds", outcome.seconds)
+    metrics.count("wa_questions_total", outcome="answered" if outcome.answer else "refused")
+    if outcome.refusal:
+        metrics.count("wa_refusals_total", reason=outcome.refusal.reason.value)
+    for step in outcome.trace.steps:
+        metrics.count("wa_ask_steps_total", step=step.name, outcome=step.outcome)
+    if outcome.grounding.verdicts:
+        metrics.observe("wa_groundedness_ratio", outcome.grounding.groundedness)
+        metrics.observe("wa_citation_precision_ratio", outcome.grounding.citation_precision)
+    for verdict in outcome.grounding.verdicts:
+        if not verdict.supported:
+            metrics.count("wa_unsupported_claims_total", because=verdict.because or "overlap")
+    _count_lost(metrics, outcome.degraded)
+
+
+def _count_lost(metrics: Metrics, degraded: Mapping[str, str]) -> None:
+    for part in degraded:
+        metrics.count("wa_degraded_total", part=part)
