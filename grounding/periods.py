@@ -165,6 +165,6 @@ _RULES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
             lambda match, today: (_unit_start(today, match.group("unit").lower()), today, True),
         ),
         (r"\b(?:in|during|for)?\s*\bq(?P<quarter>[1-4])(?:\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?\b", _quarter),
-        (r"\b(?P<x_day_name>today|yesterday)\b(?!['’]s)", lambda match, today: (*_day_range(match, "x_", today), True)),
+        (r"\b(?P<x_day_name>today|yesterday)\b(?!['’]s)", lambda match, today: (*_day_range(match, "x_", today), False)),
     )
 )

@@ -19,7 +19,7 @@ FILLERS = frozenset(
     "buenos muchas muy bien beaucoup sehr schön vielen tout vous si ja nein oui non no mucho".split()
 )
 _SMALL = STOP_WORDS | GREETINGS | THANKS
-_ASKS = re.compile(r"[?？]|\s*(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
+_ASKS = re.compile(r"[?？]|\A\s*(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
 _PHRASES = re.compile(
     r"\s*(?:how are you(?: doing)?|what'?s up|who are you|what are you|what can you do|how do you do|nice to meet you|have a (?:nice|good|great) day|"
     r"see you(?: later| soon)?|good (?:morning|afternoon|evening|night|day)|are you (?:there|a bot|human|ok)|"
@@ -40,7 +40,7 @@ _CLOSING = re.compile(
 def is_small_talk(text: str) -> bool:
     """Whether nothing in ``text`` could be looked up: every word is a greeting, thanks, filler or stop word, or there is no word at all."""
     rest = _PHRASES.sub(" ", text)
-    small = _SMALL if _ASKS.match(rest) or _ASKS.search(rest) else _SMALL | FILLERS
+    small = _SMALL if _ASKS.search(rest) else _SMALL | FILLERS
     return all(word.lower in small for word in words(rest))
 
 

@@ -1,0 +1,131 @@
+"""Intent and form of a question, read off its wording: which tools it needs, and what would count as an answer."""
+
+import re
+from enum import StrEnum
+from typing import Literal
+
+from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, has_any, subject_words
+from grounding.languages import language_of
+
+
+class Intent(StrEnum):
+    """Which tools a question needs."""
+
+    EVIDENCE = "evidence"
+    COUNT = "count"
+    TOP = "top"
+    TREND = "trend"
+    COMPARE = "compare"
+    ACCOUNT = "account"
+    SMALL_TALK = "small_talk"
+
+
+class Form(StrEnum):
+    """What counts as an answer to a question of evidence."""
+
+    FACT = "fact"
+    YES_NO = "yes_no"
+    TOPIC = "topic"
+    BROAD = "broad"
+
+
+Leaning = Literal["", "complaint", "praise"]
+
+
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})", re.IGNORECASE)
+
+
+_DOCUMENTS = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS))}|complaints?|reports|mentions?)\b"
+_COUNTABLE = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS | PERSON_NOUNS))}|complaints?|issues|problems|reports|mentions|themes)\b"
+_GROUPS = r"(?:themes?|topics?|complaints?|issues?|problems?|reasons?|categor(?:y|ies)|concerns?|pain points?|sources?|channels?|accounts?|customers?)\b"
+_FEW_WORDS = r"(?:[\w-]+ ){0,3}?"
+_NO_MODAL = r"(?!.*\b(?:can|could|may|should|must|might)\b)"
+_INTERVAL = r"(?:per|by|each|every) (?:day|week|month)\b"
+
+SHARE = _any(r"(?:share|percentage|percent|proportion|fraction|majority|most|half)\b")
+MAJORITY = _any(rf"(?:do|are|were|did|have|is)\s+(?:most|the majority|more than half)\b(?: of)?(?: the| our)? {_FEW_WORDS}{_COUNTABLE}")
+CHANGING = _any(
+    r"rising\b",
+    r"(?:increas|decreas|declin|spik)(?:e|ed|es|ing)\b",
+    r"grow(?:n|ing|s)?\b",
+    r"fall(?:en|ing)\b",
+    r"(?:going|gone|went) (?:up|down)\b",
+    r"(?:more|less) frequent\b",
+)
+_COUNT = _any(
+    rf"how many (?:of (?:the|our|my|these|those) )?{_FEW_WORDS}{_COUNTABLE}{_NO_MODAL}",
+    r"how many (?:mention|complain|say|report|talk|ask|are about)",
+    r"how many\??\s*\Z",
+    rf"(?:number|count) of {_FEW_WORDS}{_COUNTABLE}",
+    r"count (?:the|all|of|every)\b",
+    rf"how often (?:do|does|did|is|are|was|were) {_COUNTABLE}",
+    r"(?:what|which) (?:share|percentage|percent|proportion|fraction|part) of\b",
+)
+_TOP = _any(
+    r"(?:most|more) (?:common|frequent|frequently|commonly|often|mentioned|reported|discussed|raised|typical)\b",
+    rf"top\s+(?:\d+\b|three\b|five\b|ten\b|{_GROUPS})",
+    rf"(?:main|biggest|primary|leading|key|major) {_GROUPS}",
+    rf"{_GROUPS}.*\b(?:the most|most often)\b",
+    r"complain(?:ed|ing)? (?:about |of )?(?:the )?most\b",
+    r"(?:list|show|what are)\b.*\bthemes\b",
+    r"by (?:theme|topic|source|account)\b",
+    r"break ?down\b",
+)
+_TREND = _any(
+    r"trends?\b", r"over time\b", _INTERVAL, r"(?:daily|weekly|monthly)\b", r"timeline\b", r"develop(?:ed|ment) (?:of|since|over)\b"
+)
+_COMPARE = _any(
+    rf"(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}.*\bthan\b",
+    r"which (?:one |theme |of the two )?(?:is|are) (?:more|less) (?:common|frequent|mentioned)\b",
+    r"(?:more|less) (?:common|frequent|often|frequently)\b.*\b(?:than|or)\b",
+    r"compare\b",
+    r"(?:vs\.?|versus)\s",
+)
+_COUNTED = _any(_DOCUMENTS, r"(?:volume|number)\b")
+_TIMES = _any(r"how many times\b")
+ASKING = re.compile(
+    r"\s*(?:how|what|which|who|whose|whom|when|where|why|is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|any|count|list|show|tell|"
+    r"compare|summari[sz]e|give|name|find|top)\b",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|isn't|aren't|doesn't|don't|didn't|hasn't|haven't)\b",
+    re.IGNORECASE,
+)
+_TOPIC = _any(
+    r"(?:what|anything|something)\b.*\b(?:say|said|saying|reports?|reported|think|thought|complain|complained|mention|mentioned|feel|happens?|happened)\b",
+    r"(?:what|anything|something)\b.*\b(?:wrong|known|written)\b",
+    r"what\b.*\b(?:problems?|issues?|complaints?|trouble|difficulties|concerns?|feedback|opinions?|experiences?)\b",
+    r"(?:tell me|summari[sz]e|summary|overview|describe|anything about)\b",
+    r"(?:feedback|complaints?|problems?|issues?|trouble) (?:on|about|with)\b",
+    r"how (?:is|are|was|were|do (?:customers|users|people|reviewers) (?:feel|like))\b",
+)
+
+
+def intent_of(text: str) -> Intent:
+    """The intent of one question, before accounts are looked for."""
+    if _COMPARE.search(text):
+        return Intent.COMPARE
+    if _TREND.search(text) or (CHANGING.search(text) and _COUNTED.search(text)):
+        return Intent.TREND
+    if MAJORITY.search(text) or (_COUNT.search(text) and not _TIMES.search(text)):
+        return Intent.COUNT
+    return Intent.TOP if _TOP.search(text) else Intent.EVIDENCE
+
+
+def form_of(text: str) -> Form:
+    """The form of one question."""
+    if not subject_words(text):
+        return Form.BROAD
+    if _YES_NO.match(text):
+        return Form.YES_NO
+    keywords = not ASKING.match(text) and language_of(text) in ("", "en")
+    return Form.TOPIC if keywords or _TOPIC.search(text) else Form.FACT
+
+
+def leaning_of(text: str) -> Leaning:
+    """Whether the question wants complaints, praise, or either."""
+    if has_any(text, COMPLAINT_NOUNS) or re.search(r"\bcomplain", text, re.IGNORECASE):
+        return "complaint"
+    return "praise" if has_any(text, PRAISE_NOUNS) else ""

@@ -1,0 +1,69 @@
+"""Which themes, sources and accounts a question names, and how their ids are written in a sentence."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from grounding.words import STOP_WORDS, words
+
+_PIECES = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_ACCOUNT = re.compile(
+    r"\b(?:account|customer|client|company|tenant)\s+(?:(?:id|number|no\.?|called|named)\s+)?[“\"']?(\w[\w.@:/-]*\w|\w)[”\"']?",
+    re.IGNORECASE,
+)
+_ID_LIKE = re.compile(r"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w][\w.-]*\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names a tenant uses. ``has_account`` asks the store about one id."""
+
+    themes: Callable[[], tuple[str, ...]]
+    sources: Callable[[], tuple[str, ...]]
+    has_account: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An id that a question names, with the stems that named it."""
+
+    name: str
+    stems: frozenset[str]
+
+
+def spoken(name: str) -> str:
+    """An id as words: ``late_delivery`` → ``late delivery``."""
+    return " ".join(piece for piece in _PIECES.split(name) if piece).lower() or name
+
+
+@lru_cache(maxsize=10_000)
+def stems_of(name: str) -> frozenset[str]:
+    """Stems of the content words of an id; of all its words when it has no content word."""
+    found = words(spoken(name))
+    return frozenset(word.stem for word in found if word.lower not in STOP_WORDS) or frozenset(word.stem for word in found)
+
+
+def named_in(text: str, names: Iterable[str]) -> tuple[Named, ...]:
+    """The names all of whose stems occur in ``text``, in the order of the text. A name inside a longer one that is named too does not count."""
+    order = {word.stem: position for position, word in reversed(tuple(enumerate(words(text))))}
+    hits = [Named(name, stems) for name in names if (stems := stems_of(name)) and stems <= order.keys()]
+    kept = [hit for hit in hits if not any(hit.stems < other.stems for other in hits)]
+    return tuple(sorted(kept, key=lambda hit: (min(order[stem] for stem in hit.stems), hit.name)))
+
+
+def sources_in(text: str, names: Iterable[str]) -> tuple[Named, ...]:
+    """Like :func:`named_in` for sources; one of a single word counts only behind *from*, *via* or *on*."""
+    found = named_in(text, names)
+    return tuple(
+        hit
+        for hit in found
+        if len(hit.stems) > 1 or re.search(rf"\b(?:from|via|on|in|through)\s+{re.escape(spoken(hit.name))}", text, re.IGNORECASE)
+    )
+
+
+def accounts_in(text: str, has_account: Callable[[str], bool]) -> tuple[str, ...]:
+    """Accounts of the tenant that ``text`` names: behind the word *account* or *customer*, or written as an id."""
+    candidates = [*(match.group(1) for match in _ACCOUNT.finditer(text)), *_ID_LIKE.findall(text)]
+    likely = [name for name in dict.fromkeys(candidates) if name.lower() not in STOP_WORDS]
+    return tuple(name for name in likely[:8] if has_account(name))
