@@ -1,0 +1,147 @@
+"""What ``wisdom doctor`` looks at: each check says what it found and, when that is not right, what to do next."""
+
+import platform
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from runtime.clock import Clock
+from runtime.errors import ServiceError
+from runtime.settings import Settings
+from runtime.tenancy import Tenant, tenant_named
+from search.embedding.opening import open_embedder
+from search.engines.opening import open_engine, sqlite_path
+from search.ports import Embedder, Engine
+
+Status = Literal["ok", "warning", "wrong"]
+
+LITTLE_DISK = 1 << 30
+NO_DISK = 100 << 20
+EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+"""A clock that shows less was never set."""
+AHEAD = timedelta(days=1)
+PACKAGES = ("wisdomagent", "numpy", "onnxruntime", "tokenizers", "opensearch-py", "fastapi", "ariadne", "mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the doctor's table. ``next_step`` is empty when nothing is to be done."""
+
+    name: str
+    status: Status
+    found: str
+    next_step: str = ""
+
+
+def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
+    """Every check under these settings, in an order in which a later one builds on earlier ones. None raises; what fails says so."""
+    yield versions()
+    yield disk(settings)
+    yield Check("settings", "ok", f"{_set_by_user(settings)} set by WA_ variables or options, the rest by default")
+    with ExitStack() as stack:
+        try:
+            embedder = stack.enter_context(open_embedder(settings))
+            yield model(embedder)
+        except ServiceError as error:
+            yield Check("model", "wrong", str(error), "change WA_EMBEDDER, or install the package again")
+            return
+        yield from _engine(settings, embedder, clock)
+
+
+def versions() -> Check:
+    """Python, SQLite and the packages that matter."""
+    found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return Check("versions", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {found}")
+
+
+def disk(settings: Settings) -> Check:
+    """Free space where the embedded store lives, or for temporary files when the store is elsewhere."""
+    place = sqlite_path(settings.engine_url) if settings.engine_url.startswith("sqlite:///") else Path.cwd()
+    folder = next(parent for parent in (place, *place.absolute().parents) if parent.is_dir())
+    free = shutil.disk_usage(folder).free
+    found = f"{free / (1 << 30):,.1f} GiB free at {folder}"
+    if free < NO_DISK:
+        return Check("disk", "wrong", found, "free some space, or point WA_ENGINE_URL at another disk")
+    return Check("disk", "warning" if free < LITTLE_DISK else "ok", found, "free some space soon" if free < LITTLE_DISK else "")
+
+
+def model(embedder: Embedder) -> Check:
+    """The embedder works: it gives a vector of unit length."""
+    vectors = embedder.embed(["a short text"])
+    length = float((vectors[0] ** 2).sum()) ** 0.5
+    found = f"{embedder.model}, {embedder.dimension} dimensions"
+    if vectors.shape != (1, embedder.dimension) or abs(length - 1.0) > 0.01:
+        return Check(
+            "model", "wrong", f"{found}, but a vector has shape {vectors.shape} and length {length:.3f}", "install the package again"
+        )
+    return Check("model", "ok", found)
+
+
+def calendar(newest: datetime | None, now: datetime) -> Check:
+    """The machine's clock is set, and not behind the newest document."""
+    found = f"{now:%Y-%m-%d %H:%M:%SZ}"
+    if now < EARLIEST:
+        return Check("clock", "wrong", found, "set the clock of this machine")
+    if newest is not None and newest > now + AHEAD:
+        return Check(
+            "clock",
+            "warning",
+            f"{found}; the newest document is of {newest:%Y-%m-%d}, in the future",
+            "check the clock, or the dates of that document",
+        )
+    return Check("clock", "ok", found)
+
+
+def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterator[Check]:
+    if _not_there_yet(settings):
+        yield Check("engine", "ok", f"{sqlite_path(settings.engine_url)} does not exist yet; the first ingest creates it")
+        yield calendar(None, clock.now())
+        return
+    try:
+        with open_engine(settings, embedder, clock) as store:
+            yield engine(store.engine)
+            yield from _documents(store.engine, tenant_named(settings.default_tenant), clock)
+    except ServiceError as error:
+        yield Check("engine", "wrong", str(error), _way_out(settings))
+        yield calendar(None, clock.now())
+
+
+def engine(opened: Engine) -> Check:
+    """What the engine says it is."""
+    told = opened.describe()
+    return Check("engine", "ok", ", ".join(f"{told[key]}" for key in ("engine", "version", "location") if told.get(key)))
+
+
+def _documents(opened: Engine, tenant: Tenant, clock: Clock) -> Iterator[Check]:
+    corpus = opened.corpus(tenant)
+    if corpus.documents:
+        assert corpus.first_occurred_at is not None
+        assert corpus.last_occurred_at is not None
+        found = f"{corpus.documents:,} of tenant {tenant}, {corpus.first_occurred_at:%Y-%m-%d} to {corpus.last_occurred_at:%Y-%m-%d}"
+        yield Check("documents", "ok", found)
+    else:
+        yield Check("documents", "ok", f"none of tenant {tenant}", "wisdom ingest FILE, or wisdom demo")
+    yield calendar(corpus.last_occurred_at, clock.now())
+
+
+def _not_there_yet(settings: Settings) -> bool:
+    return settings.engine_url.startswith("sqlite:///") and not sqlite_path(settings.engine_url).exists()
+
+
+def _way_out(settings: Settings) -> str:
+    if settings.engine_url.startswith("sqlite:"):
+        return "point WA_ENGINE_URL at another file, or move this one away and ingest again"
+    host = urlsplit(settings.engine_url).hostname
+    return f"start the cluster at {host}, or point WA_ENGINE_URL elsewhere (make node-up starts a local node)"
+
+
+def _set_by_user(settings: Settings) -> str:
+    names = sorted(settings.model_fields_set)
+    return f"{len(names)} ({', '.join(names)})" if names else "none"

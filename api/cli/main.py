@@ -1,0 +1,88 @@
+"""The command ``wisdom``: assembles the commands and turns every ending into an exit code."""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from api.cli.commands import aggregates, ask, demo, doctor, documents, ingest, search, serve, traces, version
+from api.cli.failures import DONE, INTERRUPTED, Failure, say
+
+_VALUE = re.compile(r"^Invalid value for '([^']+)': ")
+
+app = typer.Typer(
+    name="wisdom",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"wisdom {version.product_version()}\n")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
+
+
+@app.callback()
+def wisdom(show_version: Version = False) -> None:
+    """Ask questions of many short texts; every claim cites the exact words that support it, or you get a refusal that says why.
+
+    Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with
+    --fail-on-refusal), 4 some rows rejected (with --strict), 130 interrupted.
+    """
+
+
+for _module in (demo, ingest, ask, search, aggregates, documents, traces, serve, doctor, version):
+    _module.register(app)
+
+
+def run() -> NoReturn:
+    """The entry point: never a traceback, always an exit code of the contract."""
+    sys.exit(ending(sys.argv[1:]))
+
+
+def ending(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        code = typer.main.get_command(app).main(list(arguments), prog_name="wisdom", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except typer.TyperException as error:
+        return _usage(error)
+    except typer.Abort:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _usage(error: typer.TyperException) -> int:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "wisdom"
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
+    if message.startswith(("Usage:", " \n Usage:")):
+        sys.stderr.write(message + "\n")
+    else:
+        say(Failure(_VALUE.sub(r"\1: ", message), f"{command} --help shows what it accepts", error.exit_code), sys.stderr)
+    return error.exit_code
+
+
+def _reader_left() -> int:
+    """Whoever read our output has seen enough; nothing more is written, not even by the interpreter at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    return DONE
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,128 @@
+"""An answer claim by claim with its citations, or a refusal with what would help."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from api.cli.views.text import Indented, counted, day, degradation, heading, ratio, some_ids, span_in_context
+from api.cli.visible import one_line
+from grounding.answers import Answer, Citation, Claim, Outcome, Proof, Refusal
+from search.documents import Document
+
+CITATIONS_PER_CLAIM = 5
+"""More citations of one claim are counted, not printed; ``--json`` has them all."""
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """Citations in the order in which they are first mentioned, each with its number from 1."""
+
+    cited: list[Citation] = field(default_factory=list)
+
+    def of(self, citation: Citation) -> int:
+        for number, known in enumerate(self.cited, start=1):
+            if (known.doc_id, known.start, known.end) == (citation.doc_id, citation.start, citation.end):
+                return number
+        self.cited.append(citation)
+        return len(self.cited)
+
+
+def outcome_view(outcome: Outcome, documents: Mapping[str, Document]) -> RenderableType:
+    """What ``ask`` prints. ``documents`` are those cited, by id; one that is missing is shown without date and context."""
+    parts: list[RenderableType] = []
+    if outcome.answer is not None:
+        parts += _answered(outcome.answer, documents)
+    if outcome.refusal is not None:
+        parts += _refused(outcome.refusal)
+    if outcome.degraded:
+        parts += [degradation(outcome.degraded), Text("")]
+    return Group(*parts, _summary(outcome))
+
+
+def _answered(answer: Answer, documents: Mapping[str, Document]) -> Iterator[RenderableType]:
+    numbers = _Numbers()
+    for position, claim in enumerate(answer.claims, start=1):
+        yield from _claim(position, claim, numbers)
+        yield Text("")
+    if numbers.cited:
+        yield heading("Citations")
+        for number, citation in enumerate(numbers.cited, start=1):
+            yield from _citation(number, citation, documents.get(citation.doc_id))
+        yield Text("")
+
+
+def _claim(position: int, claim: Claim, numbers: _Numbers) -> Iterator[RenderableType]:
+    marks = _marks(claim.citations, numbers)
+    said = Text(one_line(claim.text), style="bold" if claim.proof else "")
+    yield Indented(said.append(f" {marks}", style="cyan") if marks else said, first=f"{position}.")
+    yield Indented(Text(_standing(claim), style="dim"))
+    if claim.proof is not None:
+        yield from _proof(claim.proof)
+    if claim.counter_evidence:
+        opposite = len({citation.doc_id for citation in claim.counter_evidence})
+        says = "document says" if opposite == 1 else "documents say"
+        yield Indented(Text(f"but {opposite} {says} the opposite: {_marks(claim.counter_evidence, numbers)}", style="yellow"))
+
+
+def _standing(claim: Claim) -> str:
+    if claim.proof is not None:
+        return f"{claim.kind.value.lower()}, computed twice over {counted(claim.proof.denominator, 'document')}"
+    said = f", said in {counted(claim.document_count, 'document')}" if claim.document_count > 1 else ""
+    return f"{claim.kind.value.lower()}, support {ratio(claim.support)}{said}"
+
+
+def _marks(citations: Sequence[Citation], numbers: _Numbers) -> str:
+    marks = "".join(f"[{numbers.of(citation)}]" for citation in citations[:CITATIONS_PER_CLAIM])
+    more = len(citations) - CITATIONS_PER_CLAIM
+    return f"{marks} and {more} more" if more > 0 else marks
+
+
+def _proof(proof: Proof) -> Iterator[RenderableType]:
+    if proof.doc_ids:
+        yield Indented(Text(f"documents: {some_ids(proof.doc_ids, proof.value)}", style="cyan"))
+    if proof.match:
+        yield Indented(Text(f"counted: documents that hold the words {one_line(proof.match, 120)}", style="dim"))
+
+
+def _citation(number: int, citation: Citation, document: Document | None) -> Iterator[RenderableType]:
+    about = [one_line(citation.doc_id, 80), f"v{citation.version}"]
+    if document is not None:
+        about += [day(document.occurred_at), one_line(document.source.name or document.source.kind, 40)]
+    line = Text(" · ".join(about), style="cyan").append(f" · support {ratio(citation.support)}", style="dim")
+    yield Indented(line, by=5, first=f"[{number}]")
+    unchanged = document is not None and document.text[citation.start : citation.end] == citation.quote
+    text, start, end = (document.text, citation.start, citation.end) if document and unchanged else (citation.quote, 0, len(citation.quote))
+    yield Indented(span_in_context(text, start, end), by=5)
+
+
+def _refused(refusal: Refusal) -> Iterator[RenderableType]:
+    yield Text.assemble(("No answer: ", "bold yellow"), (refusal.reason.value, "yellow"))
+    yield Indented(Text(one_line(refusal.message)))
+    if refusal.score is not None and refusal.threshold is not None:
+        yield Indented(Text(f"gate {refusal.gate}: {ratio(refusal.score)}, needs {ratio(refusal.threshold)}", style="dim"))
+    else:
+        yield Indented(Text(f"gate {refusal.gate}", style="dim"))
+    if refusal.nearest:
+        yield Text("")
+        yield heading("Nearest documents")
+        for near in refusal.nearest:
+            yield Indented(Text(f"{one_line(near.doc_id, 80)} · {ratio(near.score)}", style="cyan"))
+            yield Indented(Text(one_line(near.snippet, 240), style="dim"))
+    if refusal.hint:
+        yield Text("")
+        yield Indented(Text(one_line(refusal.hint)), by=6, first="Try:")
+    yield Text("")
+
+
+def _summary(outcome: Outcome) -> Text:
+    parts = []
+    if outcome.answer is not None:
+        cited = {citation.doc_id for claim in outcome.answer.claims for citation in claim.citations}
+        parts += [counted(len(outcome.answer.claims), "claim"), f"{counted(len(cited), 'document')} cited"]
+        parts.append(f"groundedness {ratio(outcome.grounding.groundedness)}")
+        confidence = outcome.answer.confidence
+        parts.append("confidence uncalibrated" if confidence is None else f"confidence {ratio(confidence)}")
+        parts.append(outcome.answer.model)
+    return Text(" · ".join([*parts, f"run {outcome.run_id}", f"{outcome.seconds:.2f} s"]), style="dim")
