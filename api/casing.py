@@ -7,7 +7,7 @@ from typing import Any
 _AFTER_UNDERSCORE = re.compile(r"_([a-z0-9])")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
-OPAQUE = frozenset({"attributes", "plan", "detail", "used", "limits"})
+OPAQUE = frozenset({"attributes", "plan", "detail", "used", "limits", "mapping"})
 """Fields whose value is an object with keys that are not ours to rename."""
 
 

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Literal
 
 from api.casing import camel
@@ -79,6 +80,12 @@ def fault_of(error: BaseException, casing: Callable[[str], str] = camel) -> Faul
         field = casing(error.field)
         return Fault(treatment, f"{field}: {error.reason}" if field else error.reason, field)
     return Fault(treatment, str(error), retry_after_s=error.retry_after_s if isinstance(error, Unavailable) else None)
+
+
+def http_fault(status: int, message: str) -> Fault:
+    """A fault of HTTP itself, such as a path that does not exist or a body that is too large."""
+    codes = {404: "NOT_FOUND", 403: "FORBIDDEN", 401: "UNAUTHENTICATED"}
+    return Fault(Treatment(status, HTTPStatus(status).phrase, codes.get(status, "BAD_USER_INPUT"), 1), message)
 
 
 def problem(fault: Fault, *, instance: str, correlation_id: str) -> dict[str, Any]:

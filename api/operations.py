@@ -14,6 +14,7 @@ from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
 from search.ingest.report import IngestReport
+from search.ingest.rows import rows_of
 from search.ranking import Retrieval
 
 MAX_DOCUMENTS = 1000
@@ -126,7 +127,7 @@ def index(service: Service, tenant: Tenant, rows: Sequence[Mapping[str, Any]], b
     limit = service.settings.max_batch_documents
     if len(rows) > limit:
         raise InvalidRequest(f"holds {len(rows)} documents; one call may hold {limit}, so send several", field="documents")
-    report = service.ingester.ingest(tenant, rows, batch_id=batch_id)
+    report = service.ingester.ingest(tenant, rows_of(rows), batch_id=batch_id)
     for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
         service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
     return report

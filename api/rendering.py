@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from api.casing import camel
 from api.json_values import Json, moment, number, optional_moment, optional_number, plain
 from grounding.answers import Answer, Citation, Claim, Grounding, Nearest, Outcome, Proof, Refusal, Step, Trace, Verdict
 from search.aggregation import AccountContext, NamedCount, Ratings, ThemeAggregate, ThemeCount, Trend, TrendPoint
 from search.documents import Corpus, Document, DocumentPage, Filters, Source
+from search.ingest.erasure import DeleteReport
+from search.ingest.report import IngestReport, Rejection
 from search.ranking import Feature, Hit, Retrieval
 
 SNIPPET_CHARS = 280
@@ -284,6 +287,48 @@ def corpus(value: Corpus) -> Json:
         "model": value.model,
         "dimension": value.dimension,
     }
+
+
+def trace_page(traces: Iterable[Trace], cursor: str | None) -> Json:
+    """Some runs, and the cursor of the next page."""
+    return {"traces": [trace(item) for item in traces], "cursor": cursor}
+
+
+def ingest_report(value: IngestReport) -> Json:
+    """What became of a batch."""
+    return {
+        "batchId": value.batch_id,
+        "received": value.received,
+        "indexed": value.indexed,
+        "unchanged": value.unchanged,
+        "updated": value.updated,
+        "duplicate": value.duplicate,
+        "rejected": value.rejected,
+        "saved": value.saved,
+        "corpusSize": value.corpus_size,
+        "rejections": [rejection(item) for item in value.rejections],
+        "warnings": list(value.warnings),
+        "seconds": number(value.seconds),
+        "mapping": plain(value.mapping),
+        "attributeFields": list(value.attribute_fields),
+        "interrupted": value.interrupted,
+    }
+
+
+def rejection(value: Rejection) -> Json:
+    """Why one row was not taken."""
+    return {
+        "row": value.row,
+        "docId": value.doc_id,
+        "field": camel(value.field),
+        "reason": value.reason,
+        "file": value.file,
+    }
+
+
+def delete_report(value: DeleteReport) -> Json:
+    """What was deleted."""
+    return {"deleted": value.deleted, "docIds": list(value.doc_ids)}
 
 
 def theme_aggregate(value: ThemeAggregate) -> Json:

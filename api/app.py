@@ -1,0 +1,108 @@
+"""The web application: every door on one service, and the process that serves it."""
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from api import operating, rest
+from api.doors import Doors, correlation_of, principal_of
+from api.edge import Edge, problem_response
+from api.errors import fault_of, http_fault
+from api.graphql_http import METHODS, respond
+from api.graphql_schema import Request as GraphRequest
+from api.graphql_schema import executable_schema
+from api.mcp_http import McpEndpoint
+from api.mcp_server import mcp_server
+from api.opening import Service, open_service
+from api.pages import page
+from api.readiness import Readiness, release
+from api.tenancy import authenticator, check_binding
+from api.threads import Threads
+from runtime.errors import ServiceError
+from runtime.settings import Settings
+from runtime.telemetry import configure_logging, logger
+
+DRAIN_S = 20
+"""How long requests in progress may take to finish when the process is asked to stop."""
+
+
+def create_app(service: Service) -> FastAPI:
+    """All web doors onto ``service``, which must stay open for as long as the application serves."""
+    threads = Threads(service.settings.bulkhead_calls)
+    doors = Doors(service, threads, authenticator(service.settings), Readiness(service))
+    endpoint = McpEndpoint(mcp_server(service, threads), service.settings, doors.authenticate)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with endpoint.run():
+            yield
+
+    app = FastAPI(title="WisdomAgent", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False)
+    app.state.doors = doors
+    app.router.routes.append(_graphql_route(doors))
+    app.router.routes.append(Route("/mcp", endpoint, methods=None))
+    app.include_router(operating.router)
+    app.include_router(rest.router)
+    _handle_errors(app)
+    app.add_middleware(Edge, settings=service.settings, metrics=service.metrics)
+    return app
+
+
+def serve(settings: Settings) -> None:
+    """Serve until the process is asked to stop, then let requests in progress finish.
+
+    Raises:
+        Misconfigured: development mode would be open to a network, or the store cannot be opened.
+    """
+    configure_logging(settings)
+    check_binding(settings)
+    with open_service(settings) as service:
+        if settings.auth == "none":
+            logger(__name__).warning(
+                "development mode: anybody on this machine may name any tenant", auth=settings.auth, host=settings.host
+            )
+        config = uvicorn.Config(
+            create_app(service),
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=DRAIN_S,
+        )
+        uvicorn.Server(config).run()
+    sys.stderr.flush()
+
+
+def _graphql_route(doors: Doors) -> Route:
+    schema = executable_schema()
+
+    async def graphql(request: Request) -> Response:
+        if request.method in ("GET", "HEAD") and "query" not in request.query_params and "text/html" in request.headers.get("accept", ""):
+            return page("graphiql")
+        context = GraphRequest(doors.service, principal_of(request, doors), doors.threads)
+        return await respond(schema, request, context, correlation_of(request))
+
+    return Route("/graphql", graphql, methods=list(METHODS))
+
+
+def _handle_errors(app: FastAPI) -> None:
+    @app.exception_handler(ServiceError)
+    async def planned(request: Request, error: ServiceError) -> Response:
+        return problem_response(fault_of(error), request.url.path, correlation_of(request))
+
+    @app.exception_handler(HTTPException)
+    async def routed(request: Request, error: HTTPException) -> Response:
+        response = problem_response(http_fault(error.status_code, str(error.detail)), request.url.path, correlation_of(request))
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, _error: RequestValidationError) -> Response:
+        return problem_response(http_fault(400, "the request cannot be read"), request.url.path, correlation_of(request))

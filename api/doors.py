@@ -1,0 +1,41 @@
+"""What the doors of one application share: the service, its worker threads, and who is asking."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from api.opening import Service
+from api.readiness import Readiness
+from api.tenancy import Authenticate, Principal
+from api.threads import Threads
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Made once per application."""
+
+    service: Service
+    threads: Threads
+    authenticate: Authenticate
+    readiness: Readiness
+
+
+def doors_of(request: Request) -> Doors:
+    """The doors of the application that serves this request."""
+    doors = request.app.state.doors
+    assert isinstance(doors, Doors)
+    return doors
+
+
+def principal_of(request: Request, doors: Doors) -> Principal:
+    """Who is asking.
+
+    Raises:
+        InvalidRequest: on ``tenant``.
+    """
+    return doors.authenticate(request.headers)
+
+
+def correlation_of(request: Request) -> str:
+    """The id that the response and every log line of this request carry."""
+    return str(request.scope.get("state", {}).get("correlation_id", ""))

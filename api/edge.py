@@ -1,0 +1,116 @@
+"""The outermost layer of HTTP: correlation id, size of the body, Host and Origin, and the answer to errors nobody caught."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.bodies import Replayed, whole_body
+from api.errors import Fault, fault_of, http_fault, problem
+from api.json_text import write_json
+from runtime.clock import Stopwatch, SystemClock
+from runtime.settings import Settings
+from runtime.telemetry import Metrics, correlated, correlation_id, logger
+
+CORRELATION_HEADER = "x-correlation-id"
+
+PROTECTION = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""Headers of every response that does not set them itself."""
+
+
+class Edge:
+    """Wraps the whole application. Nothing inside sees a request whose Host, Origin or size was refused."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._max_body = settings.max_body_bytes
+        self._hosts = _patterns(settings.allowed_hosts)
+        self._origins = _patterns(settings.allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identifier = correlation_id(Headers(scope=scope).get(CORRELATION_HEADER))
+        scope.setdefault("state", {})["correlation_id"] = identifier
+        watch, reply = Stopwatch.start(SystemClock()), _Reply(send, identifier)
+        with correlated(identifier):
+            try:
+                await self._serve(scope, receive, reply)
+            except Exception as error:  # noqa: BLE001 (the last door: whatever escaped becomes a masked problem)
+                await reply.problem(scope, receive, fault_of(error))
+            self._record(scope, reply.status, watch.elapsed_s())
+
+    async def _serve(self, scope: Scope, receive: Receive, reply: "_Reply") -> None:
+        fault = self._refused(Headers(scope=scope))
+        body = None if fault else await whole_body(receive, self._max_body)
+        if body is None:
+            fault = fault or http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
+            await reply.problem(scope, receive, fault)
+        else:
+            await self._app(scope, Replayed(body, receive), reply)
+
+    def _refused(self, headers: Headers) -> Fault | None:
+        if not _matches(headers.get("host", ""), self._hosts):
+            return http_fault(HTTPStatus.MISDIRECTED_REQUEST, "this host name is not served here; WA_ALLOWED_HOSTS lists those that are")
+        if "origin" in headers and not _matches(headers["origin"], self._origins):
+            return http_fault(HTTPStatus.FORBIDDEN, "pages of this origin may not call; WA_ALLOWED_ORIGINS lists those that may")
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_body:
+            return http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
+        return None
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        operation = getattr(scope.get("route"), "path", "other")
+        self._metrics.count("wa_requests_total", operation=operation, outcome=f"{status // 100}xx")
+        self._metrics.observe("wa_request_duration_seconds", seconds, operation=operation)
+        if operation not in ("/health", "/livez", "/ready", "/readyz", "/metrics"):
+            logger(__name__).info("request", method=scope["method"], operation=operation, status=status, ms=round(seconds * 1000, 1))
+
+
+class _Reply:
+    """The way out: adds our headers, and remembers whether the response has begun."""
+
+    def __init__(self, send: Send, identifier: str) -> None:
+        self._send = send
+        self._identifier = identifier
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers[CORRELATION_HEADER] = self._identifier
+            for name, value in PROTECTION.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+    async def problem(self, scope: Scope, receive: Receive, fault: Fault) -> None:
+        """Answer with a problem document, unless an answer is already on its way."""
+        if not self.status:
+            await problem_response(fault, scope["path"], self._identifier)(scope, receive, self)
+
+
+def problem_response(fault: Fault, instance: str, identifier: str) -> Response:
+    """A fault as ``application/problem+json``."""
+    headers = {} if fault.retry_after_s is None else {"retry-after": str(max(1, round(fault.retry_after_s)))}
+    body = problem(fault, instance=instance, correlation_id=identifier)
+    return Response(write_json(body), fault.treatment.status, headers, "application/problem+json")
+
+
+def _patterns(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def _matches(value: str, patterns: Sequence[str]) -> bool:
+    bare, colon, port = value.rpartition(":")
+    anywhere = f"{bare}:*" if colon and port.isdigit() else ""
+    return value in patterns or (anywhere != "" and anywhere in patterns)

