@@ -1,11 +1,18 @@
 """``wisdom serve`` and ``wisdom mcp``: the doors that stay open."""
 
-from typing import Annotated
+import socket
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from api.cli.declaring import command
 from api.cli.options import Common
+from api.cli.screen import screen
+from api.cli.session import session, settings_of
+from runtime.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -25,8 +32,62 @@ def _serve(app: typer.Typer) -> None:
     ) -> None:
         """Serve GraphQL, MCP, REST and the console page until interrupted.
 
-        In development mode, which is all there is without authentication, it binds to this machine only.
+        In development mode (WA_AUTH=none) the tenant is whatever a request names, so it binds to this machine only.
         """
+        settings = settings_of(common, **_given(host=host, port=port), **_log_level())
+        _check_free(settings)
+
+        from api.app import serve as serve_until_stopped
+
+        for line in _announcement(settings):
+            screen(quiet=common.quiet).note(line)
+        serve_until_stopped(settings)
 
 
-def _mcp(app: typer.Typer) -> None: ...
+def _mcp(app: typer.Typer) -> None:
+    @command(app, "mcp", example="wisdom mcp --tenant acme")
+    def mcp(common: Common) -> None:
+        """Serve the MCP tools to one client on standard input and output, for one tenant.
+
+        Configure it in an MCP client as the command `wisdom` with the argument `mcp`. Logs go to standard error.
+        """
+        with session(common) as opened:
+            from api.mcp_server import run_stdio
+
+            run_stdio(opened.service)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _log_level() -> dict[str, str]:
+    """A server logs requests, unlike a command, unless the environment says otherwise."""
+    import os
+
+    return {} if os.environ.get("WA_LOG_LEVEL") else {"log_level": "INFO"}
+
+
+def _check_free(settings: "Settings") -> None:
+    """Find out before everything is loaded.
+
+    Raises:
+        InvalidRequest: somebody else listens on that port, or the address is none of this machine's.
+    """
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((settings.host, settings.port))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidRequest(f"cannot listen on {settings.host}:{settings.port}: {reason}; choose another one", field="port") from error
+
+
+def _announcement(settings: "Settings") -> list[str]:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    where = f"http://{host}:{settings.port}" if settings.port else f"a free port of {host} (see the log line below)"
+    lines = [f"WisdomAgent on {where}: /graphql, /mcp, /docs, /health, /ready, /metrics; Ctrl-C stops it"]
+    if settings.auth == "none":
+        lines.append("development mode: the tenant is taken from x-tenant-id, and only this machine can connect")
+    return lines
