@@ -1,0 +1,79 @@
+"""How much of a claim a span says: shared words by rarity, shared pairs of words, their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grounding.reading import Meaning, Reading
+
+SYNONYM, QUALITY = 0.9, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there."""
+
+    recall: float
+    pairs: float
+    order: float
+    missing: float
+    count: int
+
+    @property
+    def blend(self) -> float:
+        """One figure for ordering spans before vectors are known."""
+        return self.recall + 0.1 * self.pairs + 0.05 * self.order
+
+
+def overlap(claim: Reading, span: Reading) -> Overlap:
+    """Words are weighted by rarity; a figure that is borne out counts as found however it is written."""
+    sought = claim.topic or claim.meanings
+    if not sought:
+        return Overlap(0.0, 0.0, 0.0, 0.0, 0)
+    settled = _settled(claim, span)
+    shares = [1.0 if meaning.word.start in settled else found(meaning, span.meanings) for meaning in sought]
+    total = sum(meaning.weight for meaning in sought)
+    recall = sum(share * meaning.weight for share, meaning in zip(shares, sought, strict=True)) / total
+    missing = max((meaning.weight for share, meaning in zip(shares, sought, strict=True) if share == 0.0), default=0.0)
+    return Overlap(recall, _pairs(sought, span.meanings), _order(sought, span.meanings), missing, len(sought))
+
+
+def found(meaning: Meaning, among: Sequence[Meaning]) -> float:
+    """1 for the same word, less for a synonym, less again for the same quality on the same side, else 0."""
+    best = 0.0
+    for other in among:
+        if meaning.word.stem == other.word.stem:
+            return 1.0
+        if meaning.synonyms & other.synonyms:
+            best = SYNONYM
+        elif meaning.quality and meaning.quality == other.quality and meaning.sign == other.sign:
+            best = max(best, QUALITY)
+    return best
+
+
+def _settled(claim: Reading, span: Reading) -> set[int]:
+    """Starts of the claim's words that belong to a figure, date, time or code the span bears out."""
+    borne_out = [
+        *(part for part in claim.quantities if any(part.borne_out_by(said) for said in span.quantities)),
+        *(part for part in claim.dates if any(part.borne_out_by(said) for said in span.dates)),
+        *(part for part in claim.times if any(part.borne_out_by(said) for said in span.times)),
+        *(part for part in claim.codes if any(part.key == said.key for said in span.codes)),
+    ]
+    return {word.start for word in claim.words if any(part.start <= word.start < part.end for part in borne_out)}
+
+
+def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
+    """Share of neighbouring content words of the claim that stand at most two content words apart in the span."""
+    if len(sought) < 2:
+        return found(sought[0], said)
+    near = {(first.word.stem, second.word.stem) for at, first in enumerate(said) for second in said[at + 1 : at + 3]}
+    pairs = [(first.word.stem, second.word.stem) for first, second in zip(sought, sought[1:], strict=False)]
+    return sum(pair in near or pair[::-1] in near for pair in pairs) / len(pairs)
+
+
+def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
+    """Share of neighbouring shared words that keep their order."""
+    place = {meaning.word.stem: at for at, meaning in reversed(list(enumerate(said)))}
+    shared = [place[meaning.word.stem] for meaning in sought if meaning.word.stem in place]
+    if len(shared) < 2:
+        return float(len(shared) == len(sought))
+    return sum(first < second for first, second in zip(shared, shared[1:], strict=False)) / (len(shared) - 1)

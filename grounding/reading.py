@@ -1,0 +1,105 @@
+"""Everything the verifier reads out of a text, each part once and only when asked for."""
+
+import functools
+from dataclasses import dataclass
+from datetime import datetime
+
+from grounding.calendar_words import Date, TimeOfDay, dates, times
+from grounding.entities import kinds, names
+from grounding.opposites import QUALITIES, SYNONYMS
+from grounding.polarity import Tone, tones
+from grounding.quantifiers import strength
+from grounding.quantities import Code, Quantity, codes, quantities
+from grounding.words import SPEAKER_WORDS, Word, rarity, words
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A content word with what may stand for it and how the text stands to it. ``weight`` is its rarity, 0.1 to 1."""
+
+    word: Word
+    tone: Tone
+    quality: str
+    sign: int
+    synonyms: frozenset[int]
+    weight: float
+
+    def same_word(self, other: "Meaning") -> bool:
+        """The same stem, or one as near as a synonym."""
+        return self.word.stem == other.word.stem or bool(self.synonyms & other.synonyms)
+
+
+class Reading:
+    """What a text says, as far as rules can read it. Two readings of one text are alike; neither is ever changed."""
+
+    def __init__(self, text: str, occurred_at: datetime | None = None) -> None:
+        self.text = text
+        self.occurred_at = occurred_at
+        self.words: tuple[Word, ...] = words(text)
+
+    @functools.cached_property
+    def tones(self) -> tuple[Tone, ...]:
+        """One per word."""
+        return tones(self.text, self.words)
+
+    @functools.cached_property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """The content words."""
+        return tuple(_meaning(word, tone) for word, tone in zip(self.words, self.tones, strict=True) if word.content)
+
+    @functools.cached_property
+    def topic(self) -> tuple[Meaning, ...]:
+        """Content words that are no stand-ins for the speaker."""
+        return tuple(meaning for meaning in self.meanings if meaning.word.lower not in SPEAKER_WORDS)
+
+    @functools.cached_property
+    def unreal(self) -> tuple[tuple[int, int], ...]:
+        """Where the words stand that are only wished for, promised or expected."""
+        return tuple((word.start, word.end) for word, tone in zip(self.words, self.tones, strict=True) if tone.unreal)
+
+    @functools.cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Numbers with units."""
+        return quantities(self.text)
+
+    @functools.cached_property
+    def dates(self) -> tuple[Date, ...]:
+        """Dates; those without a year take that of ``occurred_at``."""
+        return dates(self.text, self.occurred_at)
+
+    @functools.cached_property
+    def times(self) -> tuple[TimeOfDay, ...]:
+        """Times of day."""
+        return times(self.text)
+
+    @functools.cached_property
+    def codes(self) -> tuple[Code, ...]:
+        """Identifiers."""
+        return codes(self.text)
+
+    @functools.cached_property
+    def names(self) -> tuple[Word, ...]:
+        """Words that name someone or something."""
+        return names(self.text, self.words)
+
+    @functools.cached_property
+    def kinds(self) -> dict[int, set[int]]:
+        """Of exclusive things, which are named."""
+        return kinds(self.words)
+
+    @functools.cached_property
+    def strength(self) -> int:
+        """See :func:`grounding.quantifiers.strength`."""
+        return strength(self.text)
+
+
+@functools.lru_cache(maxsize=512)
+def read(text: str, occurred_at: datetime | None = None) -> Reading:
+    """The reading of ``text``, remembered for a while."""
+    return Reading(text, occurred_at)
+
+
+def _meaning(word: Word, tone: Tone) -> Meaning:
+    quality, side = QUALITIES.get(word.lower, ("", 1))
+    sign = -side if tone.denied else side
+    return Meaning(word, tone, quality, sign, SYNONYMS.get(word.lower, frozenset()), rarity(word.lower))

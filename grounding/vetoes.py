@@ -1,0 +1,180 @@
+"""Reasons for which a span cannot bear out a claim, however alike the two are. Any one rejects."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from grounding.answers import Because
+from grounding.entities import excludes
+from grounding.polarity import denials_elsewhere
+from grounding.quantifiers import SOME
+from grounding.quantities import Quantity
+from grounding.reading import Meaning, Reading
+from grounding.words import Word
+
+_ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
+_ASKING = frozenset(
+    "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
+)
+_DOUBTED = 0.5
+_NEAR = 5
+
+
+def veto(claim: Reading, span: Reading) -> Because:
+    """The class of the first reason that rejects, or ``""``."""
+    for because, rejects in _VETOES:
+        if rejects(claim, span):
+            return because
+    return ""
+
+
+def wrong_kind(claim: Reading, span: Reading) -> bool:
+    """The claim is about one of a kind (Android), the span about another (iPhone), or about a code, version or address that is not there."""
+    stated = {code.key for code in span.codes}
+    return excludes(claim.kinds, span.kinds) or any(code.key not in stated for code in claim.codes)
+
+
+def number_missing(claim: Reading, span: Reading) -> bool:
+    """A figure or time of day of the claim is not in the span, or only as what was promised, denied or expected."""
+    stated = _real(span) if not claim.unreal else span.quantities
+    figures = [quantity for quantity in claim.quantities if not _article(claim, quantity)]
+    if any(not any(figure.borne_out_by(said) for said in stated) for figure in figures):
+        return True
+    return any(not any(time.borne_out_by(said) for said in span.times) for time in claim.times)
+
+
+def _article(claim: Reading, quantity: Quantity) -> bool:
+    """``a week`` asserts no figure by itself."""
+    return claim.text[quantity.start : quantity.start + 2].lower() in {"a ", "an"}
+
+
+def _real(span: Reading) -> tuple[Quantity, ...]:
+    return tuple(said for said in span.quantities if not any(start < said.end and said.start < end for start, end in span.unreal))
+
+
+def date_missing(claim: Reading, span: Reading) -> bool:
+    """A date, month, weekday or year of the claim is not in the span."""
+    return any(not any(date.borne_out_by(said) for said in span.dates) for date in claim.dates)
+
+
+def name_missing(claim: Reading, span: Reading) -> bool:
+    """Someone or something named in the claim is not named in the span."""
+    return any(not _named(name, span.words) for name in claim.names)
+
+
+def _named(name: Word, words: Sequence[Word]) -> bool:
+    return any(name.stem == word.stem or (len(name.lower) > 3 and name.lower in word.lower) for word in words)
+
+
+def opposed(claim: Reading, span: Reading) -> bool:
+    """What the claim says, the span denies or says the opposite of, or only wishes for or asks; or who does what to whom is swapped."""
+    if not _english(claim.words):
+        return denials_elsewhere(claim.text, claim.words) % 2 != denials_elsewhere(span.text, span.words) % 2
+    return bool(opposing(claim, span)) or _doubted(claim, span) or _swapped(claim, span)
+
+
+def _english(words: Iterable[Word]) -> bool:
+    lowers = [word.lower for word in words]
+    return any(lower in _ENGLISH for lower in lowers) or all(lower.isascii() for lower in lowers)
+
+
+def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
+    """The claim's words of which the span says the opposite and nowhere the same."""
+    found = tuple(meaning for meaning in claim.meanings if _contrary(meaning, span.meanings))
+    return () if _same_failure(claim, span, found) else found
+
+
+def _contrary(meaning: Meaning, said: Sequence[Meaning]) -> bool:
+    alike = [other for other in said if _comparable(meaning, other)]
+    return bool(alike) and not any(_agree(meaning, other) for other in alike)
+
+
+def _comparable(meaning: Meaning, other: Meaning) -> bool:
+    if meaning.quality and meaning.quality == other.quality:
+        return True
+    return meaning.same_word(other) or _prefixed(meaning, other) or _prefixed(other, meaning)
+
+
+def _agree(meaning: Meaning, other: Meaning) -> bool:
+    if meaning.quality and meaning.quality == other.quality:
+        return meaning.sign == other.sign
+    if meaning.same_word(other):
+        return meaning.tone.denied == other.tone.denied
+    return meaning.tone.denied != other.tone.denied
+
+
+def _prefixed(meaning: Meaning, other: Meaning) -> bool:
+    """``unhelpful`` beside ``helpful``."""
+    lower = meaning.word.lower
+    return len(lower) > 5 and lower.startswith("un") and lower[2:] == other.word.lower
+
+
+def _same_failure(claim: Reading, span: Reading, found: Sequence[Meaning]) -> bool:
+    """*Export is broken* and *cannot export* say the same, though one denies a word the other asserts."""
+    if not found or any(meaning.quality for meaning in found):
+        return False
+    if all(meaning.tone.denied for meaning in found):
+        return _fails(span) and not _fails(claim)
+    return _fails(claim) and not any(meaning.tone.denied for meaning in found) and not _fails(span)
+
+
+def _fails(reading: Reading) -> bool:
+    return any(meaning.quality == "working" and meaning.sign < 0 for meaning in reading.meanings)
+
+
+def _doubted(claim: Reading, span: Reading) -> bool:
+    """Most of what matches is wished for, promised or asked in the span, but asserted in the claim."""
+    if claim.unreal or claim.text.rstrip().endswith("?"):
+        return False
+    if _asks(span):
+        return True
+    matched = [(meaning.weight, [other for other in span.meanings if meaning.same_word(other)]) for meaning in claim.topic]
+    total = sum(weight for weight, others in matched if others)
+    unreal = sum(weight for weight, others in matched if others and all(other.tone.unreal for other in others))
+    return total > 0 and unreal / total > _DOUBTED
+
+
+def _asks(span: Reading) -> bool:
+    """A yes-or-no question asserts neither answer."""
+    return bool(span.words) and span.text.rstrip().endswith("?") and span.words[0].lower in _ASKING and span.text.count(".") == 0
+
+
+def _swapped(claim: Reading, span: Reading) -> bool:
+    """Around a shared word, what stood before stands after and the other way round, both in the active voice."""
+    if _passive(claim) != _passive(span):
+        return False
+    place = {meaning.word.stem: at for at, meaning in enumerate(span.meanings)}
+    shared = [meaning.word.stem for meaning in claim.meanings]
+    if len(set(shared)) != len(shared):
+        return False
+    places = [place.get(stem) for stem in shared]
+    return any(_crosses(places, pivot) for pivot in range(1, len(places) - 1))
+
+
+def _crosses(places: Sequence[int | None], pivot: int) -> bool:
+    middle = places[pivot]
+    if middle is None:
+        return False
+    before = [at for at in places[:pivot] if at is not None]
+    after = [at for at in places[pivot + 1 :] if at is not None]
+    if not before or not after:
+        return False
+    return all(0 < at - middle <= _NEAR for at in before) and all(0 < middle - at <= _NEAR for at in after)
+
+
+def _passive(reading: Reading) -> bool:
+    lowers = [word.lower for word in reading.words]
+    return "by" in lowers
+
+
+def overstated(claim: Reading, span: Reading) -> bool:
+    """The claim says *all, always, most* or *often* where the span does not."""
+    return claim.strength > SOME and claim.strength > span.strength
+
+
+_VETOES: tuple[tuple[Because, Callable[[Reading, Reading], bool]], ...] = (
+    ("entity", wrong_kind),
+    ("number", number_missing),
+    ("date", date_missing),
+    ("negation", opposed),
+    ("entity", name_missing),
+    ("quantifier", overstated),
+)
