@@ -51,7 +51,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The aggregation that a number rests on; running it again must give ``value`` and ``denominator``."""
+    """The aggregation that a number rests on; running it again must give ``value`` and ``denominator``.
+
+    ``aggregation`` is what is counted by: ``documents``, ``theme``, ``source``, ``account``, ``day``, ``week`` or ``month``. With a ``bucket`` the value is
+    that bucket's and the denominator all matching documents; without one the value is all matching documents and the denominator all that pass the filters.
+    ``counts`` holds the whole series of a trend; ``against`` is the other side of a comparison.
+    """
 
     aggregation: str
     filters: Filters
@@ -63,6 +68,8 @@ class Proof:
     cursor: str | None
     generation: int
     bucket: str | None = None
+    counts: tuple[tuple[str, int], ...] = ()
+    against: "Proof | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +132,23 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """One part of a question of several parts that got no answer, and why."""
+
+    question: str
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """Verified claims only. ``text`` is made from the claims; ``confidence`` is calibrated or None."""
+    """Verified claims only. ``text`` is made from the claims; ``confidence`` is calibrated or None; ``unanswered`` names parts of the question
+    that the documents do not answer."""
 
     text: str
     claims: tuple[Claim, ...]
     model: str
     confidence: float | None = None
+    unanswered: tuple[Unanswered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,144 @@
+"""How numeric claims are worded. Names from the store stand in quotation marks; every number outside them is one of the proof's."""
+
+from dataclasses import replace
+
+from grounding.answers import ClaimKind, Draft, Proof
+from grounding.planning import Part, Side
+from grounding.proofs import MOST_FREQUENT, Counted, percent
+from grounding.significance import wilson
+from grounding.trends import MIN_INTERVALS, direction_of
+
+SHOWN_INTERVALS = 8
+
+
+def numeric_draft(text: str, kind: ClaimKind, proof: Proof) -> Draft:
+    """A draft about a number."""
+    return Draft(text[0].upper() + text[1:], kind, proof.doc_ids, proof, proof.value)
+
+
+def count_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
+    """*57 of 80 documents have the theme …*, with share and verdict on a majority where the question wants them."""
+    text = f"{proof.value} of {documents(proof.denominator)}{scope_of(part)} {says(side, proof.value)}."
+    if side is None:
+        text = f"there {'is' if proof.value == 1 else 'are'} {documents(proof.value)}{scope_of(part)}."
+    if part.majority:
+        text = f"{'yes, more than half' if 2 * proof.value > proof.denominator else 'no, not more than half'}: {text}"
+    return numeric_draft(with_share(text, proof) if part.share or part.majority else text, ClaimKind.COUNT, proof)
+
+
+def bucket_draft(proof: Proof, dimension: str, scope: str) -> Draft:
+    """*Theme “billing”: 12 of 80 documents.*"""
+    text = f"{dimension.capitalize()} “{proof.bucket}”: {proof.value} of {documents(proof.denominator)}{scope}."
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
+def leader_draft(found: Counted, dimension: str, scope: str) -> Draft:
+    """The first bucket of a ranking that has no equal, with its share and how many documents no bucket holds."""
+    proof = found.proof(found.found.buckets[0].key)
+    without = found.found.without
+    rest = f"; {without} of them {'carries' if without == 1 else 'carry'} no {dimension}" if without else ""
+    text = f"{MOST_FREQUENT} {dimension} is “{proof.bucket}”: {proof.value} of {documents(proof.denominator)}{scope}."
+    return numeric_draft(with_share(text, proof)[:-1] + f"{rest}.", ClaimKind.COUNT, proof)
+
+
+def with_share(text: str, proof: Proof) -> str:
+    """The sentence with the share in percent and its interval."""
+    low, high = wilson(proof.value, proof.denominator)
+    share = percent(proof.value / proof.denominator) if proof.denominator else 0
+    return f"{text.removesuffix('.')} ({share} %, 95 % interval {percent(low)} % to {percent(high)} %)."
+
+
+def trend_draft(proof: Proof, side: Side | None) -> Draft:
+    """Whether the series rises or falls, and the counts that say so."""
+    direction = {1: "rising", -1: "falling", 0: "neither rising nor falling beyond chance"}[direction_of(proof)]
+    about = f"documents that {says(side, 2)}" if side else "documents"
+    first, last, unit = proof.counts[0][0], proof.counts[-1][0], proof.aggregation
+    shown = ", ".join(str(count) for _, count in proof.counts) + f" per {unit} from {first} to {last}"
+    if len(proof.counts) > SHOWN_INTERVALS:
+        half = len(proof.counts) // 2
+        early, late = sum(n for _, n in proof.counts[:half]), sum(n for _, n in proof.counts[half:])
+        shown = f"{early} in the first {half} {unit}s from {first}, {late} in the last {len(proof.counts) - half} up to {last}"
+    return numeric_draft(f"{about} are {direction}: {shown}.", ClaimKind.TREND, proof)
+
+
+def peak_drafts(found: Counted) -> tuple[Draft, ...]:
+    """The interval with more documents than any other, if there is one."""
+    buckets = found.found.buckets
+    highest = max((bucket.count for bucket in buckets), default=0)
+    at = [bucket for bucket in buckets if bucket.count == highest]
+    if len(at) != 1 or len(buckets) < MIN_INTERVALS:
+        return ()
+    proof = found.proof(at[0].key)
+    interval = f"the {found.aggregation} of {proof.bucket}" if found.aggregation != "day" else f"{proof.bucket}"
+    return (numeric_draft(f"The peak is {interval}: {proof.value} of {documents(proof.denominator)}.", ClaimKind.TREND, proof),)
+
+
+def comparison_draft(larger: tuple[Proof, Side], smaller: tuple[Proof, Side]) -> Draft:
+    """Which of two counts is larger, resting on both."""
+    (more, first), (less, second) = larger, smaller
+    relation = "as many documents as" if more.value == less.value else "more documents than"
+    text = f"{_named(first)} has {relation} {_named(second)}: {more.value} against {less.value}."
+    return Draft(text, ClaimKind.COMPARISON, (*more.doc_ids[:2], *less.doc_ids[:2]), replace(more, against=less), more.value)
+
+
+def account_draft(proof: Proof, part: Part) -> Draft:
+    """How many documents an account wrote."""
+    verb = "comes" if proof.value == 1 else "come"
+    text = f"{proof.value} of {documents(proof.denominator)} {verb} from account “{part.account}”{during(part)}."
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
+def documents(count: int) -> str:
+    """*1 document*, *2 documents*."""
+    return f"{count} document{'s' * (count != 1)}"
+
+
+def says(side: Side | None, count: int) -> str:
+    """What the documents of a side do: have a theme, or contain words, or both."""
+    if side is None:
+        return ""
+    single = count == 1
+    parts = [f"{'has' if single else 'have'} the theme “{side.theme}”"] if side.theme else []
+    parts += [f"{'contains' if single else 'contain'} {quoted(side.match)}"] if side.match else []
+    return " and ".join(parts)
+
+
+def quoted(match: str) -> str:
+    """The words and phrases of a match, each in quotation marks."""
+    pieces = [piece.strip() for piece in match.split('"')]
+    named = [f"“{phrase}”" for phrase in pieces[1::2] if phrase] + [f"“{word}”" for piece in pieces[::2] for word in piece.split()]
+    return " and ".join(named)
+
+
+def scope_of(part: Part) -> str:
+    """Which documents were counted, when not all of them."""
+    filters, said = part.filters, ""
+    if filters.account_ids:
+        said += f" of account {_listed(filters.account_ids)}"
+    if filters.sources:
+        said += f" from source {_listed(filters.sources)}"
+    if filters.theme_ids:
+        said += f" with theme {_listed(filters.theme_ids)}"
+    if filters.rating_min is not None or filters.rating_max is not None or filters.attributes or filters.doc_ids:
+        said += " that pass the filters"
+    return said + during(part)
+
+
+def during(part: Part) -> str:
+    """The range of time the question or the request names."""
+    period = part.period
+    if period is None:
+        return " in the given time" if part.filters.since or part.filters.before else ""
+    if period.since is not None and period.since == period.until:
+        return f" on {period.since}"
+    if period.until is not None:
+        return f" from {period.since} to {period.until}" if period.since else f" until {period.until}"
+    return f" since {period.since}"
+
+
+def _named(side: Side) -> str:
+    return f"“{side.theme}”" if side.match is None else quoted(side.match)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " or ".join(f"“{name}”" for name in names)

@@ -1,0 +1,150 @@
+"""Numeric claims: how many, how much of, which most, rising or not, more or fewer. Every one carries the proof it rests on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from grounding.answers import Draft, Proof
+from grounding.count_sentences import (
+    account_draft,
+    bucket_draft,
+    comparison_draft,
+    count_draft,
+    leader_draft,
+    peak_drafts,
+    quoted,
+    scope_of,
+    trend_draft,
+)
+from grounding.intents import Intent
+from grounding.planning import Part, Side
+from grounding.proofs import Counted, counted
+from grounding.trends import MIN_INTERVALS
+from runtime.tenancy import Tenant
+from search.aggregation import INTERVALS, Interval
+from search.documents import Filters
+from search.filters import TICK, narrowed
+from search.ports import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class TooFew:
+    """A share or a trend was asked of fewer documents than a share may rest on."""
+
+    documents: int
+    doc_ids: tuple[str, ...]
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts for one question. ``theme_like`` finds the theme that means what the question says in other words, or None."""
+
+    engine: Engine
+    tenant: Tenant
+    min_share_documents: int
+    now: datetime
+    theme_like: Callable[[str], str | None]
+
+    def drafts(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        """Numeric claims for a part, none when there is nothing countable in it."""
+        if part.intent is Intent.COUNT:
+            return self._count(part)
+        if part.intent is Intent.TOP:
+            return self._top(part)
+        if part.intent is Intent.TREND:
+            return self._trend(part)
+        return self._compare(part) if part.intent is Intent.COMPARE else ()
+
+    def account(self, part: Part) -> tuple[Draft, ...]:
+        """How many documents an account wrote, and about which themes."""
+        assert part.account is not None
+        everyone = replace(part.filters, account_ids=None)
+        found = self._run("account", everyone, None, part)
+        proof = found.proof(part.account)
+        themes = self._run("theme", part.filters, None, part)
+        buckets = themes.found.buckets[: part.limit] if themes.found.total >= self.min_share_documents else ()
+        by_theme = tuple(bucket_draft(themes.proof(bucket.key), "theme", f" from account “{part.account}”") for bucket in buckets)
+        return (account_draft(proof, part), *by_theme) if proof.value else ()
+
+    def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        side = self._resolved(part.sides[0], part) if part.sides else None
+        proof = self._side_proof(side, part)
+        if (part.share or part.majority) and proof.denominator < self.min_share_documents:
+            return TooFew(proof.denominator, proof.doc_ids, "a share")
+        return (count_draft(proof, side, part),)
+
+    def _top(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        match = part.sides[0].match if part.sides else None
+        theme = part.sides[0].theme if part.sides else None
+        if theme is not None and part.dimension == "theme":
+            return ()  # what is said within one theme is a matter of evidence
+        found = self._run(part.dimension, replace(part.filters, theme_ids=(theme,)) if theme else part.filters, match, part)
+        buckets = found.found.buckets[: part.limit]
+        if not buckets:
+            return ()
+        if found.found.total < self.min_share_documents:
+            return TooFew(found.found.total, found.proof().doc_ids, "a ranking")
+        scope = scope_of(part) + (f" that contain {quoted(match)}" if match else "")
+        drafts = [bucket_draft(found.proof(bucket.key), part.dimension, scope) for bucket in buckets]
+        alone = len(found.found.buckets) == 1 or found.found.buckets[0].count > found.found.buckets[1].count
+        if alone:
+            drafts[0] = leader_draft(found, part.dimension, scope)
+        return tuple(drafts)
+
+    def _trend(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        side = self._resolved(part.sides[0], part) if part.sides else None
+        limited = replace(part, filters=self._span(part.filters))
+        filters = _with_theme(limited.filters, side)
+        match = side.match if side else None
+        for interval in _finer(part.interval):
+            found = self._run(interval, filters, match, limited)
+            if len(found.found.buckets) >= MIN_INTERVALS:
+                break
+        proof = found.series()
+        if proof.value < self.min_share_documents:
+            return TooFew(proof.value, proof.doc_ids, "a trend")
+        return (trend_draft(proof, side), *peak_drafts(found))
+
+    def _compare(self, part: Part) -> tuple[Draft, ...]:
+        sides = [self._resolved(side, part) for side in part.sides]
+        proofs = sorted(((self._side_proof(side, part), side) for side in sides), key=lambda pair: -pair[0].value)
+        counts = tuple(count_draft(proof, side, part) for proof, side in proofs)
+        if len(proofs) != 2:
+            return counts
+        return (comparison_draft(proofs[0], proofs[1]), *counts)
+
+    def _resolved(self, side: Side, part: Part) -> Side:
+        """The side with the theme its words mean, when it names none and no word is quoted or a code."""
+        exact = side.match is None or '"' in side.match or any(letter.isdigit() for letter in side.match)
+        if side.theme is not None or exact or part.filters.theme_ids is not None or _asks_for_words(part.question):
+            return side
+        theme = self.theme_like(side.label)
+        return side if theme is None else Side(theme, None, side.label)
+
+    def _side_proof(self, side: Side | None, part: Part) -> Proof:
+        if side is not None and side.theme is not None and side.match is None:
+            return self._run("theme", part.filters, None, part).proof(side.theme)
+        return self._run("documents", _with_theme(part.filters, side), side.match if side else None, part).proof()
+
+    def _run(self, aggregation: str, filters: Filters, match: str | None, part: Part) -> Counted:
+        return counted(self.engine, self.tenant, aggregation, filters, match, part.time_zone)
+
+    def _span(self, filters: Filters) -> Filters:
+        """The filters with both ends set, so that intervals without any document count as well."""
+        corpus = self.engine.corpus(self.tenant)
+        last = None if corpus.last_occurred_at is None else min(self.now, corpus.last_occurred_at) + TICK
+        return narrowed(filters, corpus.first_occurred_at, last)
+
+
+def _asks_for_words(question: str) -> bool:
+    lowered = question.lower()
+    return any(word in lowered for word in (" mention", " contain", " the word", " include the", " say "))
+
+
+def _finer(interval: Interval) -> tuple[Interval, ...]:
+    return tuple(reversed(INTERVALS[: INTERVALS.index(interval) + 1]))
+
+
+def _with_theme(filters: Filters, side: Side | None) -> Filters:
+    return replace(filters, theme_ids=(side.theme,)) if side is not None and side.theme is not None else filters
