@@ -23,6 +23,7 @@ from api.json_values import Json
 from api.opening import Service
 from api.tenancy import Principal
 from api.threads import Threads
+from runtime.errors import NotFound
 
 SCHEMA_FOLDER = Path(__file__).parent / "schema"
 
@@ -126,15 +127,17 @@ async def documents(
 async def trace(_root: object, info: Info, run_id: str) -> Json | None:
     """See the schema."""
     request: Request = info.context
-    found = await request.call(operations.trace, run_id)
-    return rendering.trace(found) if found else None
+    try:
+        return rendering.trace(await request.call(operations.trace, run_id))
+    except NotFound:
+        return None
 
 
 @query.field("traces")
 async def traces(_root: object, info: Info, *, first: int, refused: bool | None = None, after: str | None = None) -> Json:
     """See the schema."""
     request: Request = info.context
-    return rendering.trace_page(*await request.call(operations.traces, refused=refused, first=page_from(first), after=after))
+    return rendering.trace_page(await request.call(operations.traces, refused=refused, first=page_from(first), after=after))
 
 
 @query.field("aggregateByTheme")

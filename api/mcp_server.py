@@ -44,8 +44,7 @@ def mcp_server(service: Service, threads: Threads) -> Server[Any]:
     """The server with the tools of :data:`api.mcp_tools.TOOLS`."""
 
     async def list_tools(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        if params is not None and params.cursor is not None:
-            raise MCPError(types.INVALID_PARAMS, "cursor: all tools are on the first page")
+        _first_page(params)
         return types.ListToolsResult(tools=[_described(spec) for spec in TOOLS.values()])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -56,6 +55,7 @@ def mcp_server(service: Service, threads: Threads) -> Server[Any]:
 
     return Server(
         "wisdomagent",
+        **_nothing_else(),
         version=release(),
         title="WisdomAgent",
         instructions=INSTRUCTIONS,
@@ -63,6 +63,41 @@ def mcp_server(service: Service, threads: Threads) -> Server[Any]:
         on_call_tool=call_tool,
         get_tool_input_schema=lambda name: _input_schema(TOOLS[name]) if name in TOOLS else None,
     )
+
+
+def _nothing_else() -> dict[str, Any]:
+    """Empty lists of resources and prompts, for clients that ask for them whatever a server offers."""
+
+    async def resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        _first_page(params)
+        return types.ListResourcesResult(resources=[])
+
+    async def templates(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        _first_page(params)
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
+    async def read(_context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        raise MCPError(types.INVALID_PARAMS, "uri: there is no such resource", {"uri": str(params.uri)})
+
+    async def prompts(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        _first_page(params)
+        return types.ListPromptsResult(prompts=[])
+
+    async def prompt(_context: Context, _params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        raise MCPError(types.INVALID_PARAMS, "name: there is no such prompt")
+
+    return {
+        "on_list_resources": resources,
+        "on_list_resource_templates": templates,
+        "on_read_resource": read,
+        "on_list_prompts": prompts,
+        "on_get_prompt": prompt,
+    }
+
+
+def _first_page(params: types.PaginatedRequestParams | None) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "cursor: everything is on the first page")
 
 
 def run_stdio(service: Service) -> None:

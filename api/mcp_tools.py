@@ -74,20 +74,20 @@ def _size(payload: Json) -> int:
 
 def _search(service: Service, tenant: Tenant, given: payloads.SearchArguments, deadline: Deadline) -> Json:
     found = operations.search(service, tenant, given.query, top_k=given.limit, filters=_filters(service, given.filters), deadline=deadline)
-    payload = snake_keys(rendering.search_result(found))
+    payload: Json = snake_keys(rendering.search_result(found))
     return payload | {"hits": _short_hits(payload["hits"])}
 
 
 def _themes(service: Service, tenant: Tenant, given: payloads.ThemeArguments, _deadline: Deadline) -> Json:
     found = operations.by_theme(service, tenant, given.query, _filters(service, given.filters), given.limit)
-    payload = snake_keys(rendering.theme_aggregate(found))
+    payload: Json = snake_keys(rendering.theme_aggregate(found))
     return payload | {"themes": [_without(theme, "cursor") for theme in payload["themes"]]}
 
 
 def _trend(service: Service, tenant: Tenant, given: payloads.TrendArguments, _deadline: Deadline) -> Json:
     zone = given.time_zone or service.settings.time_zone
     found = operations.trend(service, tenant, given.query, _filters(service, given.filters, zone), given.interval, zone)
-    payload = snake_keys(rendering.trend(found))
+    payload: Json = snake_keys(rendering.trend(found))
     return payload | {"points": [_without(point, "cursor") for point in payload["points"]]}
 
 
@@ -111,7 +111,7 @@ def _ask(service: Service, tenant: Tenant, given: payloads.AskArguments, deadlin
         budget=budget_of(service.settings, timeout_s=max(deadline.remaining_s(), 0.001)),
         time_zone=given.time_zone,
     )
-    payload = snake_keys(rendering.ask_result(outcome))
+    payload: Json = snake_keys(rendering.ask_result(outcome))
     report = _without(payload["grounding"], "verdicts")
     return _without(payload, "documents", "trace") | {"grounding": report, "hits": _short_hits(payload["hits"])}
 

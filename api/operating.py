@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from prometheus_client import generate_latest
 from prometheus_client.exposition import choose_encoder
 
 from api.doors import Doors, doors_of, principal_of
@@ -41,8 +40,7 @@ async def ready(request: Request, doors: Open) -> Response:
 async def metrics(request: Request, doors: Open) -> Response:
     """Every metric of the private registry."""
     encoder, content_type = choose_encoder(request.headers.get("accept", ""))
-    render = encoder if content_type else generate_latest
-    return Response(render(doors.service.metrics.registry), headers={"content-type": content_type})
+    return Response(encoder(doors.service.metrics.registry), headers={"content-type": content_type})
 
 
 @router.get("/", include_in_schema=False)

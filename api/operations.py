@@ -6,6 +6,7 @@ from typing import Any
 from api.opening import Service
 from grounding.answers import Outcome, Trace
 from grounding.budget import Budget
+from grounding.traces import TracePage
 from runtime.clock import Deadline
 from runtime.errors import InvalidRequest, NotFound
 from runtime.telemetry import Metrics
@@ -113,9 +114,18 @@ def corpus(service: Service, tenant: Tenant) -> Corpus:
     return service.engine.corpus(tenant)
 
 
-def trace(service: Service, tenant: Tenant, run_id: str) -> Trace | None:
-    """One stored run."""
+def trace(service: Service, tenant: Tenant, run_id: str) -> Trace:
+    """One stored run.
+
+    Raises:
+        NotFound: the tenant has none of that id.
+    """
     return service.traces.get(tenant, run_id)
+
+
+def traces(service: Service, tenant: Tenant, *, refused: bool | None, first: int, after: str | None) -> TracePage:
+    """A page of stored runs."""
+    return service.traces.list(tenant, refused=refused, first=first, after=after)
 
 
 def index(service: Service, tenant: Tenant, rows: Sequence[Mapping[str, Any]], batch_id: str | None) -> IngestReport:
@@ -144,10 +154,8 @@ def delete(
     """Delete by id, by account, or everything; the last two only when confirmed.
 
     Raises:
-        InvalidRequest: on ``confirm``, or when ids and an account are given together.
+        InvalidRequest: on ``confirm``; on ``doc_ids``, when ids and an account are given together.
     """
-    if doc_ids is not None and account_id is not None:
-        raise InvalidRequest("give either ids or an account, not both", field="account_id")
     if doc_ids is None and not confirm:
         what = "every document of the account" if account_id is not None else "every document of the tenant"
         raise InvalidRequest(f"must be true to delete {what}", field="confirm")

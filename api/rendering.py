@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from api.casing import camel
 from api.json_values import Json, moment, number, optional_moment, optional_number, plain
 from grounding.answers import Answer, Citation, Claim, Grounding, Nearest, Outcome, Proof, Refusal, Step, Trace, Verdict
+from grounding.traces import TracePage
 from search.aggregation import AccountContext, NamedCount, Ratings, ThemeAggregate, ThemeCount, Trend, TrendPoint
 from search.documents import Corpus, Document, DocumentPage, Filters, Source
 from search.ingest.erasure import DeleteReport
@@ -289,9 +290,9 @@ def corpus(value: Corpus) -> Json:
     }
 
 
-def trace_page(traces: Iterable[Trace], cursor: str | None) -> Json:
+def trace_page(value: TracePage) -> Json:
     """Some runs, and the cursor of the next page."""
-    return {"traces": [trace(item) for item in traces], "cursor": cursor}
+    return {"traces": [trace(item) for item in value.traces], "cursor": value.cursor}
 
 
 def ingest_report(value: IngestReport) -> Json:

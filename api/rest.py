@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from api import operations, rendering
@@ -76,6 +76,8 @@ Open = Annotated[Doors, Depends(doors_of)]
 
 def _body(model: type[_Body]) -> Callable[[Request], Coroutine[Any, Any, Any]]:
     async def read(request: Request) -> _Body:
+        if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415, "send the body as application/json")
         value = read_json(await request.body())
         try:
             return model.model_validate(value)
