@@ -35,7 +35,7 @@ def command(
 
 def _guarded(function: Command, invocation: str) -> Callable[..., None]:
     groups, single = _taken_apart(function)
-    typed = Typed(invocation, {parameter.name: _spelling(parameter) for parameter in single})
+    typed = Typed(invocation, _spellings(single))
 
     def run(**values: Any) -> None:
         own = {name: value for name, value in values.items() if name not in _members(groups)}
@@ -86,12 +86,18 @@ def _members(groups: dict[str, Any]) -> set[str]:
     return {f.name for group in groups.values() for f in fields(group)}
 
 
+def _spellings(parameters: list[inspect.Parameter]) -> dict[str, str]:
+    """By parameter name, and by the option's own name where that differs."""
+    spelt = {parameter.name: _spelling(parameter) for parameter in parameters}
+    return spelt | {option.removeprefix("--").replace("-", "_"): option for option in spelt.values() if option.startswith("--")}
+
+
 def _spelling(parameter: inspect.Parameter) -> str:
     """``--time-zone`` or ``QUESTION``."""
     declared = get_args(parameter.annotation)[1:] if get_origin(parameter.annotation) is Annotated else ()
     for part in declared:
         if isinstance(part, typer.models.ArgumentInfo):
-            return str(part.metavar or parameter.name.upper())
+            return str(part.metavar or parameter.name.upper()).removesuffix("...")
         if isinstance(part, typer.models.OptionInfo):
             names = [name for name in (part.default, *(part.param_decls or ())) if isinstance(name, str) and name.startswith("--")]
             return names[0].split("/")[0] if names else "--" + parameter.name.replace("_", "-")

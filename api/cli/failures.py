@@ -40,6 +40,7 @@ _OPTIONS: Mapping[str, str] = {
     "occurred_to": "until",
     "match": "query",
     "engine_url": "engine",
+    "file": "files",
 }
 """Fields that are spelt otherwise on the command line."""
 

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -44,6 +44,11 @@ for _module in (demo, ingest, ask, search, aggregates, documents, traces, serve,
     _module.register(app)
 
 
+def command_line() -> Any:
+    """The command object of the library, for running and for documentation."""
+    return typer.main.get_command(app)
+
+
 def run() -> NoReturn:
     """The entry point: never a traceback, always an exit code of the contract."""
     sys.exit(ending(sys.argv[1:]))
@@ -52,7 +57,7 @@ def run() -> NoReturn:
 def ending(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        code = typer.main.get_command(app).main(list(arguments), prog_name="wisdom", standalone_mode=False)
+        code = command_line().main(list(arguments), prog_name="wisdom", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
     except typer.TyperException as error:

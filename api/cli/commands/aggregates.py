@@ -9,7 +9,7 @@ from api.cli.declaring import command
 from api.cli.options import Common, Narrowing
 from api.cli.session import session
 
-Words = Annotated[str | None, typer.Argument(metavar="[QUERY]", help="Only documents that hold all these words.")]
+Words = Annotated[str | None, typer.Argument(metavar="QUERY", help="Only documents that hold all these words.")]
 
 
 class Interval(StrEnum):
@@ -53,7 +53,9 @@ def _trend(app: typer.Typer) -> None:
         narrowing: Narrowing,
         common: Common,
         query: Words = None,
-        interval: Annotated[Interval, typer.Option(help="Length of a bucket; weeks begin on Monday.")] = Interval.WEEK,
+        interval: Annotated[
+            Interval, typer.Option(metavar="day|week|month", help="Length of a bucket; weeks begin on Monday.")
+        ] = Interval.WEEK,
     ) -> None:
         """Count matching documents per local day, week or month; empty intervals are shown too."""
         from api import operations, rendering

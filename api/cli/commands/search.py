@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
         narrowing: Narrowing,
         common: Common,
         top_k: TopK = None,
-        fusion: Annotated[Fusion | None, typer.Option(help="How to merge the two legs (default: WA_FUSION).")] = None,
+        fusion: Annotated[
+            Fusion | None, typer.Option(metavar="rrf|weighted", help="How to merge the two legs (default: WA_FUSION).")
+        ] = None,
     ) -> None:
         """Rank passages by words and by meaning, with both scores and what each feature added."""
         from api import operations, rendering

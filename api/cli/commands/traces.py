@@ -30,10 +30,10 @@ def _list(group: typer.Typer) -> None:
         from api.cli.views.runs import traces_view
 
         with session(common) as opened:
-            found, cursor = operations.traces(opened.service, opened.tenant, refused=refused, first=first, after=after)
-            opened.screen.show(lambda: traces_view(found), lambda: rendering.trace_page(found, cursor))
-            if cursor is not None:
-                opened.screen.note(f"next page: --after {cursor}")
+            found = operations.traces(opened.service, opened.tenant, refused=refused, first=first, after=after)
+            opened.screen.show(lambda: traces_view(found.traces), lambda: rendering.trace_page(found.traces, found.cursor))
+            if found.cursor is not None:
+                opened.screen.note(f"next page: --after {found.cursor}")
 
 
 def _show(group: typer.Typer) -> None:
@@ -42,10 +42,7 @@ def _show(group: typer.Typer) -> None:
         """Show one run: claims or refusal, plan, every step with its gate, budget. Documents deleted since are marked."""
         from api import operations, rendering
         from api.cli.views.runs import trace_view
-        from runtime.errors import NotFound
 
         with session(common) as opened:
             found = operations.trace(opened.service, opened.tenant, run_id)
-            if found is None:
-                raise NotFound(f"no run {run_id!r}")
             opened.screen.show(lambda: trace_view(found), lambda: rendering.trace(found))

@@ -46,6 +46,10 @@ def _answered(answer: Answer, documents: Mapping[str, Document]) -> Iterator[Ren
     for position, claim in enumerate(answer.claims, start=1):
         yield from _claim(position, claim, numbers)
         yield Text("")
+    for part in answer.unanswered:
+        yield Text.assemble(("Not answered: ", "bold yellow"), one_line(part.question, 200))
+        yield Indented(Text(f"{part.refusal.reason.value}: {one_line(part.refusal.message)}", style="yellow"))
+        yield Text("")
     if numbers.cited:
         yield heading("Citations")
         for number, citation in enumerate(numbers.cited, start=1):

@@ -6,9 +6,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from api.cli.grid import Column, Grid
+from api.cli.views.documents import document_view
 from api.cli.views.text import counted, heading
 from api.cli.visible import one_line
-from search.documents import Document
+from search.ingest.preview import Preview
 from search.ingest.report import IngestReport, Rejection
 
 REJECTIONS_SHOWN = 20
@@ -67,22 +68,28 @@ def rejections_grid(rejections: Sequence[Rejection]) -> Grid:
     return Grid(columns, rows, minimum=60)
 
 
-def rejection_value(rejection: Rejection) -> dict[str, object]:
-    """One line of ``--rejects FILE``."""
-    return {
-        "file": rejection.file,
-        "row": rejection.row,
-        "docId": rejection.doc_id,
-        "field": rejection.field,
-        "reason": rejection.reason,
-    }
-
-
-def mapping_view(mapping: Sequence[tuple[str, str]], documents: Sequence[Document]) -> RenderableType:
-    """What a dry run prints."""
+def previews_view(previews: Sequence[tuple[str, Preview]]) -> RenderableType:
+    """What a dry run prints: per input the mapping, the first documents as they would be stored, and every rejection."""
     parts: list[RenderableType] = []
-    if mapping:
-        parts.append(Grid((Column("field"), Column("column", flexible=True)), tuple(mapping), minimum=30))
-    for document in documents:
-        parts += [Text(""), heading(document.doc_id)]
+    for name, found in previews:
+        parts.append(heading(one_line(name)))
+        if found.mapping:
+            parts.append(Grid((Column("field"), Column("column", flexible=True)), tuple(found.mapping.items()), minimum=30))
+        for number, document in enumerate(found.documents, start=1):
+            parts += [heading(f"Document {number}"), document_view(document), Text("")]
+        if found.rejections:
+            parts += [heading("Rejected"), rejections_grid(found.rejections)]
     return Group(*parts)
+
+
+def preview_notes(previews: Sequence[tuple[str, Preview]]) -> list[str]:
+    """Lines beside a dry run."""
+    notes = []
+    for name, found in previews:
+        notes.append(f"{one_line(name)}: {counted(found.received, 'row')}, {found.rejected:,} would be rejected; nothing was stored")
+        notes += [f"warning: {warning}" for warning in found.warnings]
+        if found.rejected > len(found.rejections):
+            notes.append(f"{counted(found.rejected - len(found.rejections), 'further rejection')}; --rejects FILE writes all of them")
+        if found.attribute_fields:
+            notes.append(f"columns kept as attributes: {', '.join(found.attribute_fields[:REJECTIONS_SHOWN])}")
+    return notes

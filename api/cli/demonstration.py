@@ -1,0 +1,138 @@
+"""The demo: sample corpus in, three questions, and what to try next."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+import platformdirs
+from rich.console import Group, RenderableType
+from rich.rule import Rule
+from rich.text import Text
+
+from api import operations, rendering
+from api.cli.options import Common
+from api.cli.progress import progress_on
+from api.cli.session import Session, session
+from api.cli.views.answer import outcome_view
+from api.cli.views.text import heading
+from api.sample import ASSIGNED_NOTICE, sample_documents
+from grounding.answers import Outcome
+from search.documents import Document
+from search.ingest.report import IngestReport
+from search.ingest.rows import Row, RowSource
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One question of the demo, and what it is there to show."""
+
+    title: str
+    question: str
+
+
+QUESTIONS = (
+    Shown("A question the messages answer: each claim with the words it rests on", "Why was my card payment declined?"),
+    Shown("A question they do not discuss: refused, with the reason", "Which hotel in Lisbon serves the best breakfast?"),
+    Shown("A count, with the documents that were counted", "How many messages ask for a refund?"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One question asked: the outcome and the documents behind it."""
+
+    shown: Shown
+    outcome: Outcome
+    documents: tuple[Document, ...]
+
+
+def demonstrate(common: Common, keep: Path | None) -> None:
+    """Run the demo and print it."""
+    path = (keep or Path(platformdirs.user_data_dir("wisdomagent")) / "demo.db").absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    url = f"sqlite:///{quote(str(path))}"
+    with session(replace(common, engine=url)) as opened:
+        opened.screen.note(f"{ASSIGNED_NOTICE} Trends, accounts and sources below therefore say nothing about real customers.")
+        report = _fill(opened)
+        opened.screen.note(_filled(report, path))
+        shots = [_ask(opened, shown) for shown in QUESTIONS]
+        following = tuple(next_commands(url, common.tenant))
+        opened.screen.show(lambda: _picture(shots, following), lambda: _value(report, shots, following))
+
+
+def next_commands(url: str, tenant: str | None) -> Iterator[str]:
+    """Three commands that work when pasted: this program as it was called, on the store of the demo."""
+    where = ["--engine", url, *(["--tenant", tenant] if tenant else [])]
+    for arguments in (["ask", "What do customers say about exchange rates?"], ["themes", "refund", "--limit", "5"], ["serve"]):
+        yield shlex.join([*program(), *arguments, *where])
+
+
+def program() -> list[str]:
+    """How this program is called from here: by its name where the shell finds it, by its path otherwise."""
+    called = Path(sys.argv[0])
+    if called.suffix == ".py":
+        return [_nearby(Path(sys.executable)), "-m", "api.cli.main"]
+    found = shutil.which(called.name)
+    if found is not None and called.exists() and Path(found).samefile(called):
+        return [called.name]
+    return [_nearby(called)]
+
+
+def _nearby(path: Path) -> str:
+    """The path from the working folder when it lies in there, the whole path otherwise."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (resolving links would leave the virtual environment)
+    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+
+
+def _fill(opened: Session) -> IngestReport:
+    documents = list(sample_documents())
+    read = 0
+
+    def rows() -> Iterator[Row]:
+        nonlocal read
+        for read, document in enumerate(documents, start=1):
+            yield Row(read, document)
+
+    source = RowSource(rows(), share_read=lambda: read / len(documents))
+    with progress_on(opened.screen, opened.service.clock, "sample corpus", source.share_read) as told:
+        report = opened.service.ingester.ingest(opened.tenant, source, progress=told)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return report
+
+
+def _filled(report: IngestReport, path: Path) -> str:
+    already = f", {report.unchanged:,} were there already" if report.unchanged else ""
+    return f"{report.received:,} messages in {report.seconds:.1f} s{already}; the store is {path}"
+
+
+def _ask(opened: Session, shown: Shown) -> Shot:
+    service, tenant = opened.service, opened.tenant
+    outcome = operations.ask(service, tenant, shown.question, top_k=service.settings.default_top_k)
+    return Shot(shown, outcome, operations.documents_of(service, tenant, operations.shown_ids(outcome)))
+
+
+def _picture(shots: list[Shot], following: tuple[str, ...]) -> RenderableType:
+    parts: list[RenderableType] = []
+    for number, shot in enumerate(shots, start=1):
+        parts += [_title(f"{number}. {shot.shown.title}"), Text.assemble(("? ", "dim"), (shot.shown.question, "bold")), Text("")]
+        parts += [outcome_view(shot.outcome, {document.doc_id: document for document in shot.documents}), Text("")]
+    return Group(*parts, heading("Try next"), *(Text(f"  {line}", no_wrap=True, overflow="ignore") for line in following))
+
+
+def _title(text: str) -> RenderableType:
+    return Rule(Text(text, style="bold cyan"), align="left", style="dim")
+
+
+def _value(report: IngestReport, shots: list[Shot], following: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "notice": ASSIGNED_NOTICE,
+        "report": rendering.ingest_report(report),
+        "results": [rendering.ask_result(shot.outcome, shot.documents) for shot in shots],
+        "next": list(following),
+    }
