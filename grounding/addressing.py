@@ -3,7 +3,7 @@
 import re
 
 _MACHINE = re.compile(
-    r"\b(?:assistant|chat\s?bot|bot|language model|llm|gpt|a\.?i\.?(?: model| agent| system)?|system prompt|prompt|agent reading|model reading|summari[sz]er)\b",
+    r"\b(?:assistant|chat\s?bot|bot|language model|llm|gpt|a\.?i\.?(?: model| agent| system)?|system prompt|prompt|(?:agent|model) reading|summari[sz]er)\b",
     re.IGNORECASE,
 )
 _ORDER = re.compile(

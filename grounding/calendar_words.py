@@ -1,7 +1,7 @@
 """Dates and times of day as people write them, and when one of them bears out another."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 _MONTHS = (
@@ -71,9 +71,9 @@ class Date:
     month: int | None
     day: int | None
     weekday: int | None
-    ambiguous: bool
     start: int
     end: int
+    ambiguous: bool = False
 
     def borne_out_by(self, said: "Date") -> bool:
         """Whether ``said`` states at least what this date states. A date that can be read two ways bears out only the same one."""
@@ -110,7 +110,7 @@ def dates(text: str, occurred_at: datetime | None = None) -> tuple[Date, ...]:
 def _with_year(date: Date, occurred_at: datetime | None) -> Date:
     if occurred_at is None or date.year is not None or date.month is None:
         return date
-    return Date(occurred_at.year, date.month, date.day, date.weekday, date.ambiguous, date.start, date.end)
+    return replace(date, year=occurred_at.year)
 
 
 def _date(match: re.Match[str]) -> list[Date]:
@@ -118,7 +118,7 @@ def _date(match: re.Match[str]) -> list[Date]:
     if parts.get("first"):
         return _numeric(match)
     if name := parts.get("name"):
-        if _lower_case_word_that_is_no_month(match, name):
+        if _no_month(name):
             return []
         month: int | None = MONTH_NUMBERS[name.lower()]
     else:
@@ -127,10 +127,10 @@ def _date(match: re.Match[str]) -> list[Date]:
     weekday = WEEKDAY_NUMBERS[parts["weekday"].lower()] if parts.get("weekday") else None
     if not (1 <= (month or 1) <= 12 and 1 <= (day or 1) <= 31):
         return []
-    return [Date(int(parts["year"]) if parts.get("year") else None, month, day, weekday, False, match.start(), match.end())]
+    return [Date(int(parts["year"]) if parts.get("year") else None, month, day, weekday, match.start(), match.end())]
 
 
-def _lower_case_word_that_is_no_month(match: re.Match[str], name: str) -> bool:
+def _no_month(name: str) -> bool:
     """``it may 5``, ``last mar``: the short or double-meaning names count only with their capital."""
     return bool(_MODAL_MAY.fullmatch(name)) and not name[0].isupper()
 
@@ -141,10 +141,10 @@ def _numeric(match: re.Match[str]) -> list[Date]:
     if not (1 <= first <= 31 and 1 <= second <= 31) or min(first, second) > 12:
         return []
     if first > 12:
-        return [Date(year, second, first, None, False, match.start(), match.end())]
+        return [Date(year, second, first, None, match.start(), match.end())]
     if second > 12:
-        return [Date(year, first, second, None, False, match.start(), match.end())]
-    return [Date(year, first, second, None, first != second, match.start(), match.end())]
+        return [Date(year, first, second, None, match.start(), match.end())]
+    return [Date(year, first, second, None, match.start(), match.end(), ambiguous=first != second)]
 
 
 def _full_year(written: str | None) -> int | None:

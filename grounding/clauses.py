@@ -8,14 +8,15 @@ from grounding.sentences import Span
 _JOINT = re.compile(r"\s*[;]\s*|\s*,?\s+(?:and|but|while|whereas|because|although|though|so)\s+|\s*,\s+(?=then\b)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PREDICATES = frozenset(
-    "is are was were be been isn't aren't wasn't weren't am 'm do does did don't doesn't didn't has have had hasn't haven't hadn't can could will would "
-    "shall should may might must can't cannot couldn't won't wouldn't went go goes came come comes took take takes got get gets said say says saw made make makes "
-    "gave give gives lost lose loses kept keep keeps left leave leaves found find finds rang ring rings told tell tells paid pay pays sent send sends bought buy "
-    "buys broke break breaks stood stand fell fall falls felt feel feels drains drain shows show opens open closes close loads load needs need wants want "
-    "stays stay stops stop starts start runs run turns turn sits sit waits wait looks look sounds sound costs cost charges charge arrives arrive "
-    "calls call asks ask answers answer helps help uses use refuses rejects accepts logs signs empties freezes freeze hangs hang keeps renews renew "
-    "repaired gets sold sell sells wrote write writes read reads ate eat eats drove drive drives woke wake wakes began begin begins won win wins "
-    "led lead leads held hold holds met meet meets grew grow grows knew know knows became become becomes".split()
+    "is are was were be been isn't aren't wasn't weren't am 'm do does did don't doesn't didn't has have had hasn't haven't hadn't can "
+    "could will would shall should may might must can't cannot couldn't won't wouldn't went go goes came come comes took take takes got "
+    "get gets said say says saw made make makes gave give gives lost lose loses kept keep keeps left leave leaves found find finds rang "
+    "ring rings told tell tells paid pay pays sent send sends bought buy buys broke break breaks stood stand fell fall falls felt feel "
+    "feels drains drain shows show opens open closes close loads load needs need wants want stays stay stops stop starts start runs run "
+    "turns turn sits sit waits wait looks look sounds sound costs cost charges charge arrives arrive calls call asks ask answers answer "
+    "helps help uses use refuses rejects accepts logs signs empties freezes freeze hangs hang renews renew repaired sold sell sells "
+    "wrote write writes read reads ate eat eats drove drive drives woke wake wakes began begin begins won win wins led lead leads held "
+    "hold holds met meet meets grew grow grows knew know knows became become becomes".split()
 )
 
 

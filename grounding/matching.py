@@ -1,5 +1,6 @@
 """How much of a claim a span says: shared words by rarity, shared pairs of words, their order."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,13 +53,11 @@ def found(meaning: Meaning, among: Sequence[Meaning]) -> float:
 
 def _settled(claim: Reading, span: Reading) -> set[int]:
     """Starts of the claim's words that belong to a figure, date, time or code the span bears out."""
-    borne_out = [
-        *(part for part in claim.quantities if any(part.borne_out_by(said) for said in span.quantities)),
-        *(part for part in claim.dates if any(part.borne_out_by(said) for said in span.dates)),
-        *(part for part in claim.times if any(part.borne_out_by(said) for said in span.times)),
-        *(part for part in claim.codes if any(part.key == said.key for said in span.codes)),
-    ]
-    return {word.start for word in claim.words if any(part.start <= word.start < part.end for part in borne_out)}
+    places = [(part.start, part.end) for part in claim.quantities if any(part.borne_out_by(said) for said in span.quantities)]
+    places += [(part.start, part.end) for part in claim.dates if any(part.borne_out_by(said) for said in span.dates)]
+    places += [(part.start, part.end) for part in claim.times if any(part.borne_out_by(said) for said in span.times)]
+    places += [(part.start, part.end) for part in claim.codes if any(part.key == said.key for said in span.codes)]
+    return {word.start for word in claim.words if any(start <= word.start < end for start, end in places)}
 
 
 def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
@@ -66,7 +65,7 @@ def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     if len(sought) < 2:
         return found(sought[0], said)
     near = {(first.word.stem, second.word.stem) for at, first in enumerate(said) for second in said[at + 1 : at + 3]}
-    pairs = [(first.word.stem, second.word.stem) for first, second in zip(sought, sought[1:], strict=False)]
+    pairs = [(first.word.stem, second.word.stem) for first, second in itertools.pairwise(sought)]
     return sum(pair in near or pair[::-1] in near for pair in pairs) / len(pairs)
 
 
@@ -76,4 +75,4 @@ def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     shared = [place[meaning.word.stem] for meaning in sought if meaning.word.stem in place]
     if len(shared) < 2:
         return float(len(shared) == len(sought))
-    return sum(first < second for first, second in zip(shared, shared[1:], strict=False)) / (len(shared) - 1)
+    return sum(first < second for first, second in itertools.pairwise(shared)) / (len(shared) - 1)

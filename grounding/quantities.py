@@ -1,5 +1,6 @@
 """Numbers with their units, and identifiers, read from text; and when one quantity bears out another."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -167,7 +168,9 @@ class Quantity:
 
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The numbers of ``text`` in order of place, without those that belong to dates, times of day or identifiers."""
-    taken = [(part.start, part.end) for part in (*dates(text), *times(text), *codes(text))]
+    taken = [(date.start, date.end) for date in dates(text)]
+    taken += [(time.start, time.end) for time in times(text)]
+    taken += [(code.start, code.end) for code in codes(text)]
     found: list[Quantity] = []
     for quantity in _candidates(text):
         if not _overlaps(quantity.start, quantity.end, taken):
@@ -207,7 +210,7 @@ def _from_digits(text: str, match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _word_ends(text: str, at: int) -> bool:
-    return at > 0 and (text[at - 1].isalnum() or text[at - 1].isspace() and text[at + 1 : at + 2].isspace())
+    return at > 0 and (text[at - 1].isalnum() or (text[at - 1].isspace() and text[at + 1 : at + 2].isspace()))
 
 
 def _unit(after: str, at: int) -> tuple[str, str, int]:
@@ -285,7 +288,7 @@ def _comparison(text: str, start: int) -> Comparison:
 def _with_ranges(text: str, found: list[Quantity]) -> tuple[Quantity, ...]:
     """``3 to 5 days``: both ends of a range are marked, and the first takes the unit of the second."""
     marked = list(found)
-    for index, (first, second) in enumerate(zip(found, found[1:], strict=False)):
+    for index, (first, second) in enumerate(itertools.pairwise(found)):
         if first.unit in {"", second.unit} and _RANGE.fullmatch(text[first.end : second.start]):
             for at, quantity in ((index, first), (index + 1, second)):
                 marked[at] = Quantity(quantity.values, second.unit, second.noun, "range", quantity.start, quantity.end)

@@ -58,8 +58,8 @@ def _joined(before: str, after: str) -> bool:
     """Both belong to one word or number; scripts without spaces are never joined."""
     if not before or not after:
         return False
-    if before.isdigit() and after in ".,%" or before in "-.,$€£#" and after.isdigit():
-        return before.isdigit() and after == "%" or before in "-$€£#"
+    if (before.isdigit() and after in ".,%") or (before in "-.,$€£#" and after.isdigit()):
+        return (before.isdigit() and after == "%") or before in "-$€£#"
     return before.isalnum() and after.isalnum() and max(before, after) < "\u3040"
 
 

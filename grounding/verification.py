@@ -124,7 +124,13 @@ class FeatureVerifier:
         against = tuple(finding.citation for finding in findings if finding.contrary)[:MAX_CITATIONS]
         if chosen:
             score = max(finding.score for finding in chosen)
-            return Verdict(True, False, round(score, 4), tuple(finding.citation for finding in chosen), against)
+            return Verdict(
+                supported=True,
+                contradicted=False,
+                score=round(score, 4),
+                citations=tuple(finding.citation for finding in chosen),
+                counter_evidence=against,
+            )
         return self._rejected(assertion.draft, cited, findings, against)
 
     def _accepted(self, findings: Iterable[Finding]) -> list[Finding]:
@@ -142,7 +148,15 @@ class FeatureVerifier:
         if contradicted and because == "overlap":
             because = "negation"
         score = 0.0 if closest is None or closest.because else closest.score
-        return Verdict(False, contradicted, round(score, 4), (), against, because, _REASONS[because])
+        return Verdict(
+            supported=False,
+            contradicted=contradicted,
+            score=round(score, 4),
+            citations=(),
+            counter_evidence=against,
+            because=because,
+            reason=_REASONS[because],
+        )
 
 
 def _assertion(draft: Draft) -> Assertion:
