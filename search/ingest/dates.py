@@ -12,8 +12,8 @@ from search.ingest.date_order import LAST_MONTH, UNSETTLED, ColumnOrder, DateOrd
 FIELD = "occurred_at"
 _LONGEST = 100
 _NOT_A_DATE = "is not a date that can be read; write an ISO 8601 date such as 2026-03-04T09:12:00Z"
-_SECONDS = (10**8, 10**11)
-_MILLISECONDS = (10**11, 10**14)
+_SECONDS = (10**8, 10**10)
+_MILLISECONDS = (10**11, 10**13)
 
 _MONTHS = {name: at for at, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
 _MONTH = (
@@ -89,7 +89,7 @@ def _epoch(value: float) -> datetime:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value)
     if _MILLISECONDS[0] <= value < _MILLISECONDS[1]:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
-    raise _Unreadable("is neither seconds (from 1973 on) nor milliseconds since 1970; write an ISO 8601 date such as 2026-03-04T09:12:00Z")
+    raise _Unreadable("is neither seconds nor milliseconds since 1970 of a day from 1973 to 2286; write an ISO 8601 date such as 2026-03-04T09:12:00Z")
 
 
 def _written(value: object, order: ColumnOrder) -> datetime:
