@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import platformdirs
 from rich.console import Group, RenderableType
-from rich.rule import Rule
 from rich.text import Text
 
 from api import operations, rendering
@@ -19,7 +18,6 @@ from api.cli.options import Common
 from api.cli.progress import progress_on
 from api.cli.session import Session, session
 from api.cli.views.answer import outcome_view
-from api.cli.views.text import heading
 from api.sample import ASSIGNED_NOTICE, sample_documents
 from grounding.answers import Outcome
 from search.documents import Document
@@ -62,7 +60,9 @@ def demonstrate(common: Common, keep: Path | None) -> None:
         opened.screen.note(_filled(report, path))
         shots = [_ask(opened, shown) for shown in QUESTIONS]
         following = tuple(next_commands(url, common.tenant))
-        opened.screen.show(lambda: _picture(shots, following), lambda: _value(report, shots, following))
+        opened.screen.show(lambda: _picture(shots), lambda: _value(report, shots, following))
+        if not common.as_json:
+            opened.screen.lines("Try next", following)
 
 
 def next_commands(url: str, tenant: str | None) -> Iterator[str]:
@@ -117,16 +117,16 @@ def _ask(opened: Session, shown: Shown) -> Shot:
     return Shot(shown, outcome, operations.documents_of(service, tenant, operations.shown_ids(outcome)))
 
 
-def _picture(shots: list[Shot], following: tuple[str, ...]) -> RenderableType:
+def _picture(shots: list[Shot]) -> RenderableType:
     parts: list[RenderableType] = []
     for number, shot in enumerate(shots, start=1):
-        parts += [_title(f"{number}. {shot.shown.title}"), Text.assemble(("? ", "dim"), (shot.shown.question, "bold")), Text("")]
+        parts += [
+            Text(f"{number}. {shot.shown.title}", style="bold cyan"),
+            Text.assemble(("? ", "dim"), (shot.shown.question, "bold")),
+            Text(""),
+        ]
         parts += [outcome_view(shot.outcome, {document.doc_id: document for document in shot.documents}), Text("")]
-    return Group(*parts, heading("Try next"), *(Text(f"  {line}", no_wrap=True, overflow="ignore") for line in following))
-
-
-def _title(text: str) -> RenderableType:
-    return Rule(Text(text, style="bold cyan"), align="left", style="dim")
+    return Group(*parts)
 
 
 def _value(report: IngestReport, shots: list[Shot], following: tuple[str, ...]) -> dict[str, object]:

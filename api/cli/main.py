@@ -74,9 +74,7 @@ def _usage(error: typer.TyperException) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "wisdom"
     message = error.format_message().rstrip(".").replace("Value error, ", "")
-    if message.startswith(("Usage:", " \n Usage:")):
-        sys.stderr.write(message + "\n")
-    else:
+    if message:  # without one the library has shown the help instead
         say(Failure(_VALUE.sub(r"\1: ", message), f"{command} --help shows what it accepts", error.exit_code), sys.stderr)
     return error.exit_code
 

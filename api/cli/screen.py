@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -46,14 +46,20 @@ class Screen:
         else:
             self.out.print(picture())
 
-    def note(self, text: str | Text) -> None:
+    def lines(self, title: str, lines: Iterable[str]) -> None:
+        """Lines to be copied: under a title, never wrapped."""
+        self.out.print(Text(title, style="bold"))
+        for line in lines:
+            self.out.print(Text(f"  {visible(line)}"), soft_wrap=True)
+
+    def note(self, text: str) -> None:
         """One line beside the data; not with ``--quiet``."""
         if not self.quiet:
-            self.err.print(Text(visible(text)) if isinstance(text, str) else text)
+            self.err.print(Text(visible(text)), soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """One line beside the data that ``--quiet`` does not hide."""
-        self.err.print(Text(f"warning: {visible(text)}", style="yellow"))
+        self.err.print(Text(f"warning: {visible(text)}", style="yellow"), soft_wrap=True)
 
     def _encoded(self, value: object) -> str:
         indent = 2 if self.out.is_terminal else None

@@ -31,7 +31,7 @@ def _list(group: typer.Typer) -> None:
 
         with session(common) as opened:
             found = operations.traces(opened.service, opened.tenant, refused=refused, first=first, after=after)
-            opened.screen.show(lambda: traces_view(found.traces), lambda: rendering.trace_page(found.traces, found.cursor))
+            opened.screen.show(lambda: traces_view(found.traces), lambda: rendering.trace_page(found))
             if found.cursor is not None:
                 opened.screen.note(f"next page: --after {found.cursor}")
 
