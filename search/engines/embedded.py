@@ -1,0 +1,300 @@
+"""The embedded engine: one SQLite file as the durable truth, words and vectors in memory beside it.
+
+Every read opens a read transaction and brings the tenant's memory to that moment, so a commit of any process is seen by the next call of every
+other, and the rows fetched for a ranking are those that were ranked.
+"""
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.clock import Clock, Deadline
+from runtime.errors import DeadlineExceeded
+from runtime.tenancy import Tenant
+from search.analysis import query_terms
+from search.documents import (
+    Corpus,
+    Document,
+    DocumentPage,
+    DocumentWrite,
+    Filters,
+    StoredVersion,
+    WriteOutcome,
+)
+from search.engines import document_rows
+from search.engines.attribute_text import attribute_text
+from search.engines.buckets import counted
+from search.engines.columns import Mask, group_number
+from search.engines.embedded_state import EmbeddedState
+from search.engines.instants import from_ms
+from search.engines.limits import MAX_BUCKET_IDS, MAX_IDS, MAX_PAGE, check_query, check_writes, flaw, within
+from search.engines.matching import matching
+from search.engines.ordering import after as later
+from search.engines.ordering import decoded, encoded, newest
+from search.engines.selection import Ranked, best
+from search.engines.shelf import Shelf, ShelfView
+from search.engines.sqlite_store import SqliteStore
+from search.engines.vocabulary import term_numbers
+from search.ranking import BucketQuery, Buckets, GroupMembers, LegHit, LegName, LegQuery, Legs
+from search.versions import Decision, decide
+
+_SHELVES = 64
+"""Tenants kept in memory; the one longest unused makes room."""
+
+
+@contextmanager
+def open_embedded(path: Path, *, model: str, dimension: int, clock: Clock) -> Iterator["EmbeddedEngine"]:
+    """The engine over a store file, made when missing, closed at the end.
+
+    Raises:
+        Misconfigured: the file is damaged, of another program or release, or was made with another model; says the way out.
+        Unavailable: the disk is full, or another process holds the file.
+    """
+    engine = EmbeddedEngine(SqliteStore(path, model=model, dimension=dimension), clock)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+class EmbeddedEngine:
+    """Implements :class:`search.ports.Engine`; safe to use from many threads."""
+
+    def __init__(self, store: SqliteStore, clock: Clock) -> None:
+        self._store = store
+        self._shelves: OrderedDict[Tenant, Shelf] = OrderedDict()
+        self._lock = Lock()
+        self.state = EmbeddedState(store, clock)
+
+    def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
+        """See :class:`search.ports.Engine`."""
+        within(len(doc_ids), 0, MAX_IDS, "doc_ids")
+        with self._store.reading() as connection:
+            tenant_no = document_rows.tenant_number(connection, tenant)
+            return {} if tenant_no is None else document_rows.versions(connection, tenant_no, doc_ids)
+
+    def write(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> tuple[WriteOutcome, ...]:
+        """See :class:`search.ports.Engine`."""
+        check_writes(writes)
+        flaws = {write.document.doc_id: found for write in writes if (found := flaw(write, self._store.dimension))}
+        sound = [write for write in writes if write.document.doc_id not in flaws]
+        decisions = self._written(tenant, sound) if sound else {}
+        outcomes = {doc_id: _outcome(doc_id, decision) for doc_id, decision in decisions.items()}
+        outcomes |= {doc_id: WriteOutcome(doc_id, "rejected", 0, reason, field) for doc_id, (field, reason) in flaws.items()}
+        return tuple(outcomes[write.document.doc_id] for write in writes)
+
+    def _written(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> dict[str, Decision]:
+        with self._store.writing() as connection:
+            tenant_no = document_rows.entered_tenant(connection, tenant)
+            known = document_rows.versions(connection, tenant_no, [write.document.doc_id for write in writes])
+            decisions = {
+                write.document.doc_id: decide(known.get(write.document.doc_id), write.asked_version, write.content_hash) for write in writes
+            }
+            changing = [write for write in writes if decisions[write.document.doc_id].writes]
+            if changing:
+                doc_ids = [write.document.doc_id for write in changing]
+                document_rows.remove(connection, tenant_no, doc_ids, document_rows.next_generation(connection, tenant_no))
+                document_rows.unbury(connection, tenant_no, doc_ids)
+                analysed = [document_rows.analysed(write, decisions[write.document.doc_id].version) for write in changing]
+                document_rows.insert(connection, tenant_no, analysed)
+        return decisions
+
+    def refresh(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`; here every commit is visible at once."""
+
+    def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
+        """See :class:`search.ports.Engine`."""
+        with self._store.writing() as connection:
+            tenant_no = document_rows.tenant_number(connection, tenant)
+            if tenant_no is None or not document_rows.any_live(connection, tenant_no, doc_ids):
+                return ()
+            removed = document_rows.remove(connection, tenant_no, doc_ids, document_rows.next_generation(connection, tenant_no))
+            document_rows.bury(connection, tenant_no, removed)
+        self._store.forget_log()
+        return tuple(doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id in removed)
+
+    def erase(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`."""
+        with self._store.writing() as connection:
+            tenant_no = document_rows.tenant_number(connection, tenant)
+            live = 0 if tenant_no is None else document_rows.erase(connection, tenant_no)
+        self._store.forget_log()
+        with self._lock:
+            self._shelves.pop(tenant, None)
+        return live
+
+    def document(self, tenant: Tenant, doc_id: str) -> Document | None:
+        """See :class:`search.ports.Engine`."""
+        with self._store.reading() as connection:
+            tenant_no = document_rows.tenant_number(connection, tenant)
+            return None if tenant_no is None else document_rows.document_of(connection, tenant_no, doc_id)
+
+    def documents(
+        self, tenant: Tenant, filters: Filters, *, match: str | None = None, first: int = 50, after: str | None = None
+    ) -> DocumentPage:
+        """See :class:`search.ports.Engine`."""
+        within(first, 1, MAX_PAGE, "first")
+        place = decoded(after) if after is not None else None
+        with self._moment(tenant) as (connection, view):
+            rows = np.flatnonzero(matching(connection, view, _passing(connection, view, filters), match))
+            rest = later(view.columns, rows, place) if place else rows
+            page = newest(view.columns, rest, first)
+            doc_nos = [int(view.columns.doc_nos[row]) for row in page]
+            found = document_rows.documents_of(connection, doc_nos)
+        more = len(rest) > len(page)
+        cursor = encoded((int(view.columns.occurred_ms[page[-1]]), view.columns.doc_ids[page[-1]])) if more else None
+        return DocumentPage(tuple(found[doc_no] for doc_no in doc_nos), len(rows), cursor)
+
+    def legs(self, tenant: Tenant, query: LegQuery, *, deadline: Deadline | None = None) -> Legs:
+        """See :class:`search.ports.Engine`."""
+        check_query(query, self._store.dimension)
+        with self._moment(tenant) as (connection, view):
+            documents = _passing(connection, view, query.filters)
+            passages = view.passages_of(documents)
+            lost: dict[LegName, str] = {}
+            lexical = _leg("lexical", lambda: _lexical(connection, view, passages, query), deadline, lost)
+            vector = _leg("vector", lambda: _vector(view, passages, query), deadline, lost)
+            if len(lost) > 1:
+                raise DeadlineExceeded("no time left for the search; ask again with a larger time budget")
+            lexical_hits, vector_hits = _hits(connection, view, lexical, vector)
+        return Legs(lexical_hits, vector_hits, int(np.count_nonzero(documents)), lost)
+
+    def group_members(self, tenant: Tenant, group_keys: Sequence[str], filters: Filters, *, first: int = 100) -> Mapping[str, GroupMembers]:
+        """See :class:`search.ports.Engine`."""
+        within(first, 0, MAX_PAGE, "first")
+        with self._moment(tenant) as (connection, view):
+            rows = np.flatnonzero(_passing(connection, view, filters))
+        groups = view.columns.groups[rows]
+        members = {key: rows[groups == group_number(key)] for key in dict.fromkeys(group_keys)}
+        return {key: _members(view, held, first) for key, held in members.items() if len(held)}
+
+    def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
+        """See :class:`search.ports.Engine`."""
+        within(query.ids_per_bucket, 0, MAX_BUCKET_IDS, "ids_per_bucket")
+        with self._moment(tenant) as (connection, view):
+            scope = _passing(connection, view, query.filters)
+            rows = np.flatnonzero(matching(connection, view, scope, query.match))
+        buckets, without = counted(view.columns, rows, query)
+        return Buckets(buckets, len(rows), int(np.count_nonzero(scope)), without, view.generation)
+
+    def corpus(self, tenant: Tenant) -> Corpus:
+        """See :class:`search.ports.Engine`."""
+        with self._moment(tenant) as (_, view):
+            pass
+        columns, rows = view.columns, np.flatnonzero(view.columns.live)
+        instants, themes = columns.occurred_ms[rows], columns.themes[rows]
+        kinds = np.bincount(columns.kinds[rows], minlength=len(columns.kind_coding.values))
+        return Corpus(
+            documents=len(rows),
+            passages=int(np.count_nonzero(view.lexical.live)),
+            groups=len(np.unique(columns.groups[rows])),
+            first_occurred_at=from_ms(int(instants.min())) if len(rows) else None,
+            last_occurred_at=from_ms(int(instants.max())) if len(rows) else None,
+            sources={kind: int(count) for kind, count in sorted(zip(columns.kind_coding.values, kinds, strict=False)) if count},
+            themes=len(np.unique(themes[themes >= 0])),
+            without_theme=int(np.count_nonzero(themes < 0)),
+            generation=view.generation,
+            model=self._store.model,
+            dimension=self._store.dimension,
+        )
+
+    def generation(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`."""
+        with self._store.reading() as connection:
+            found = connection.execute("SELECT generation FROM tenants WHERE name = ?", (tenant,)).fetchone()
+            return found[0] if found else 0
+
+    def describe(self) -> Mapping[str, str]:
+        """See :class:`search.ports.Engine`."""
+        with self._store.reading() as connection:
+            connection.execute("SELECT count(*) FROM meta").fetchone()
+        return {
+            "engine": "embedded",
+            "version": f"SQLite {sqlite3.sqlite_version}",
+            "location": str(self._store.path),
+            "model": self._store.model,
+            "dimension": str(self._store.dimension),
+        }
+
+    def close(self) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._store.close()
+        self._shelves.clear()
+
+    @contextmanager
+    def _moment(self, tenant: Tenant) -> Iterator[tuple[sqlite3.Connection, ShelfView]]:
+        """A read transaction, and the tenant as it is in it."""
+        with self._store.reading() as connection:
+            yield connection, self._shelf(tenant).at(connection)
+
+    def _shelf(self, tenant: Tenant) -> Shelf:
+        with self._lock:
+            shelf = self._shelves.setdefault(tenant, Shelf(tenant, self._store.dimension))
+            self._shelves.move_to_end(tenant)
+            if len(self._shelves) > _SHELVES:
+                self._shelves.popitem(last=False)
+            return shelf
+
+
+def _outcome(doc_id: str, decision: Decision) -> WriteOutcome:
+    return WriteOutcome(doc_id, decision.kind, decision.version, decision.reason, decision.field)
+
+
+def _passing(connection: sqlite3.Connection, view: ShelfView, filters: Filters) -> Mask:
+    """The documents that pass every filter."""
+    mask = view.columns.passing(filters)
+    if filters.doc_ids is not None:
+        mask &= _among(view, connection.execute(_BY_ID, (json.dumps(filters.doc_ids), view.tenant_no)))
+    for name, value in filters.attributes:
+        mask &= _among(view, connection.execute(_BY_ATTRIBUTE, (view.tenant_no, name, attribute_text(value))))
+    return mask
+
+
+def _among(view: ShelfView, doc_nos: sqlite3.Cursor) -> Mask:
+    mask = np.zeros_like(view.columns.live)
+    mask[view.columns.rows_of(doc_no for (doc_no,) in doc_nos)] = True
+    return mask
+
+
+def _leg(name: LegName, ranked: Callable[[], Ranked], deadline: Deadline | None, lost: dict[LegName, str]) -> Ranked:
+    if deadline is not None and deadline.remaining_s() <= 0.0:
+        lost[name] = "no time was left for it"
+        return []
+    return ranked()
+
+
+def _lexical(connection: sqlite3.Connection, view: ShelfView, passages: Mask, query: LegQuery) -> Ranked:
+    counts = query_terms(query.text)
+    numbers = term_numbers(connection, view.tenant_no, counts)
+    scores = view.lexical.scores({numbers[term]: count for term, count in counts.items() if term in numbers})
+    rows = np.flatnonzero((scores > 0) & passages)
+    return best(rows, scores[rows], query.depth, view.passage_name)
+
+
+def _vector(view: ShelfView, passages: Mask, query: LegQuery) -> Ranked:
+    if query.vector is None:
+        return []
+    rows, scores = view.dense.nearest(np.ascontiguousarray(query.vector, dtype=np.float32), passages, query.depth)
+    return best(rows, scores, query.depth, view.passage_name)
+
+
+def _hits(connection: sqlite3.Connection, view: ShelfView, *legs: Ranked) -> list[tuple[LegHit, ...]]:
+    numbers = {row: view.passage_no(row) for leg in legs for row, _ in leg}
+    found = document_rows.candidates_of(connection, list(numbers.values()))
+    return [tuple(LegHit(found[numbers[row]], score, rank) for rank, (row, score) in enumerate(leg, start=1)) for leg in legs]
+
+
+def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembers:
+    doc_ids = sorted(view.columns.doc_ids[row] for row in rows)
+    return GroupMembers(len(rows), tuple(doc_ids[:first]))
+
+
+_BY_ID = "SELECT d.doc_no FROM json_each(?) j JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
+_BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND name = ? AND value = ?"

@@ -1,0 +1,115 @@
+"""The state store of the embedded engine: small versioned JSON documents in the same file."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runtime.clock import Clock
+from runtime.errors import Conflict, InvalidRequest
+from runtime.tenancy import Tenant
+from search.engines.instants import from_ms, to_ms
+from search.engines.limits import MAX_PAGE, within
+from search.engines.ordering import decoded, encoded
+from search.engines.sqlite_store import SqliteStore
+from search.ports import StateEntry
+
+MAX_BODY_BYTES = 1_000_000
+Row = tuple[str, str, int, int, str, str]
+
+
+class EmbeddedState:
+    """Implements :class:`search.ports.StateStore`; safe to use from many threads."""
+
+    def __init__(self, store: SqliteStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def put(
+        self,
+        tenant: Tenant,
+        kind: str,
+        entry_id: str,
+        body: Mapping[str, Any],
+        *,
+        labels: Mapping[str, str] | None = None,
+        expected: int | None = None,
+    ) -> StateEntry:
+        """See :class:`search.ports.StateStore`."""
+        written = (_as_json(dict(labels or {}), "labels"), _as_json(dict(body), "body"))
+        with self._store.writing(durable=False) as connection:
+            version, created_ms = self._stored(connection, tenant, kind, entry_id)
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {entry_id} is at version {version}, not {expected}; read it again, then repeat")
+            row: Row = (kind, entry_id, version + 1, created_ms, *written)
+            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?)", (tenant, *row))
+        return _entry(row)
+
+    def _stored(self, connection: sqlite3.Connection, tenant: Tenant, kind: str, entry_id: str) -> tuple[int, int]:
+        found = connection.execute(_VERSION, (tenant, kind, entry_id)).fetchone()
+        return (found[0], found[1]) if found else (0, to_ms(self._clock.now()))
+
+    def get(self, tenant: Tenant, kind: str, entry_id: str) -> StateEntry | None:
+        """See :class:`search.ports.StateStore`."""
+        with self._store.reading() as connection:
+            found = connection.execute(_GET, (tenant, kind, entry_id)).fetchone()
+        return _entry(found) if found else None
+
+    def entries(
+        self,
+        tenant: Tenant,
+        kind: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        first: int = 50,
+        after: str | None = None,
+    ) -> tuple[tuple[StateEntry, ...], str | None]:
+        """See :class:`search.ports.StateStore`."""
+        within(first, 1, MAX_PAGE, "first")
+        ms, entry_id = decoded(after) if after is not None else (None, "")
+        wanted = {"tenant": tenant, "kind": kind, "labels": json.dumps(dict(labels or {})), "ms": ms, "id": entry_id, "count": first + 1}
+        with self._store.reading() as connection:
+            rows = connection.execute(_LIST, wanted).fetchall()
+        page = rows[:first]
+        cursor = encoded((page[-1][3], page[-1][1])) if len(rows) > first else None
+        return tuple(_entry(row) for row in page), cursor
+
+    def remove(self, tenant: Tenant, kind: str, entry_ids: Iterable[str]) -> int:
+        """See :class:`search.ports.StateStore`."""
+        with self._store.writing() as connection:
+            rows = [(tenant, kind, entry_id) for entry_id in dict.fromkeys(entry_ids)]
+            return connection.executemany("DELETE FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?", rows).rowcount if rows else 0
+
+    def erase(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.StateStore`."""
+        with self._store.writing() as connection:
+            return connection.execute("DELETE FROM state WHERE tenant = ?", (tenant,)).rowcount
+
+
+def _as_json(value: Mapping[str, Any], field: str) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(f"cannot be kept as JSON: {error}", field=field) from error
+    if len(text) > MAX_BODY_BYTES:
+        raise InvalidRequest(f"is longer than {MAX_BODY_BYTES} bytes as JSON", field=field)
+    return text
+
+
+def _entry(row: Row) -> StateEntry:
+    kind, entry_id, version, created_ms, labels, body = row
+    return StateEntry(kind, entry_id, version, from_ms(created_ms), json.loads(body), json.loads(labels))
+
+
+_VERSION = "SELECT version, created_ms FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
+_GET = "SELECT kind, entry_id, version, created_ms, labels, body FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
+_LIST = """
+SELECT kind, entry_id, version, created_ms, labels, body FROM state s
+WHERE tenant = :tenant AND kind = :kind
+    AND (:ms IS NULL OR created_ms < :ms OR (created_ms = :ms AND entry_id > :id))
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:labels) wanted
+        WHERE NOT EXISTS (SELECT 1 FROM json_each(s.labels) held WHERE held.key = wanted.key AND held.value = wanted.value)
+    )
+ORDER BY created_ms DESC, entry_id LIMIT :count
+"""

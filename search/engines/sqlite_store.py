@@ -1,0 +1,128 @@
+"""One SQLite file as the durable truth: opening it, reading from many threads, writing from one at a time.
+
+Readers never wait. A writer takes ``BEGIN IMMEDIATE``; across processes SQLite's own lock decides, within a process ours does. Write-ahead log, so
+that a process killed at any moment leaves the last commit readable.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+from search.engines.sqlite_errors import broken, not_writable, translated
+from search.engines.sqlite_schema import check, create, is_empty
+
+BUSY_TIMEOUT_S = 15.0
+_MAGIC = b"SQLite format 3\x00"
+_CACHE_KIB = 8_192
+
+
+class SqliteStore:
+    """The open file. Safe to use from many threads; not across a fork."""
+
+    def __init__(self, path: Path, *, model: str, dimension: int) -> None:
+        self.path = path
+        self.model = model
+        self.dimension = dimension
+        self._writing = Lock()
+        self._pool_lock = Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        _refuse_unusable(path)
+        with translated(path):
+            self._writer = self._connected()
+            try:
+                self._prepare()
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def _prepare(self) -> None:
+        self._writer.execute("PRAGMA secure_delete = ON")
+        if is_empty(self._writer):
+            with self.writing() as connection:
+                if is_empty(connection):
+                    create(connection, self.model, self.dimension)
+        check(self._writer, self.path, self.model, self.dimension)
+        self._writer.execute("PRAGMA journal_mode = WAL")
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection in a read transaction: everything read in the block is of one moment."""
+        with translated(self.path):
+            connection = self._taken()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._given_back(connection)
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """The one writing connection in a write transaction, committed at the end of the block and undone by any exception.
+
+        ``durable`` commits survive the loss of power, others only the death of the process.
+        """
+        with translated(self.path), self._writing:
+            connection = self._writer
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def forget_log(self) -> None:
+        """Move the write-ahead log into the file and empty it where no reader is in the way, so that deleted text does not stay in it."""
+        with translated(self.path), self._writing:
+            self._writer.execute("PRAGMA busy_timeout = 0")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._writer.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1000)}")
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._writing, self._pool_lock:
+            self._closed = True
+            for connection in (*self._idle, self._writer):
+                connection.close()
+            self._idle.clear()
+
+    def _taken(self) -> sqlite3.Connection:
+        with self._pool_lock:
+            if self._closed:
+                raise sqlite3.ProgrammingError("the store is closed")
+            return self._idle.pop() if self._idle else self._connected()
+
+    def _given_back(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        with self._pool_lock:
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+
+def _refuse_unusable(path: Path) -> None:
+    """Name what is wrong with a file before SQLite touches it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise not_writable(path)
+        if not path.exists():
+            return
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+    except OSError as error:
+        raise not_writable(path) from error
+    if start and start != _MAGIC:
+        raise broken(path)
