@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from search.documents import Filters
 from search.engines.columns import Coding, ColumnsView
-from search.engines.instants import to_ms_up
-from search.engines.local_intervals import Interval, Intervals, intervals_between, zone_named
+from search.engines.intervals import Interval, Range, extent, ranges
 from search.engines.ordering import newest
+from search.filters import zone_named
 from search.ranking import Bucket, BucketQuery
 
 Codes = NDArray[np.int64]
@@ -36,18 +36,15 @@ def _field(columns: ColumnsView, by: str) -> tuple[NDArray[np.int32], Coding]:
 
 def _by_time(columns: ColumnsView, rows: NDArray[np.int64], query: BucketQuery, interval: Interval) -> tuple[Bucket, ...]:
     instants = columns.occurred_ms[rows]
-    intervals = _spanned(instants, query.filters, interval, query.time_zone)
-    codes = np.searchsorted(np.array(intervals.starts_ms, dtype=np.int64), instants, side="right") - 1
-    return tuple(_bucketed(columns, rows, codes, intervals.keys, query.ids_per_bucket))
+    spans = _spans(instants, query.filters, interval, query.time_zone)
+    codes = np.searchsorted(np.array([span.start_ms for span in spans], dtype=np.int64), instants, side="right") - 1
+    return tuple(_bucketed(columns, rows, codes, [span.key for span in spans], query.ids_per_bucket))
 
 
-def _spanned(instants: NDArray[np.int64], filters: Filters, interval: Interval, time_zone: str) -> Intervals:
+def _spans(instants: NDArray[np.int64], filters: Filters, interval: Interval, time_zone: str) -> tuple[Range, ...]:
     zone = zone_named(time_zone)
-    first = to_ms_up(filters.since) if filters.since is not None else _edge(instants, latest=False)
-    last = to_ms_up(filters.before) - 1 if filters.before is not None else _edge(instants, latest=True)
-    if first is None or last is None or last < first:
-        return Intervals((), ())
-    return intervals_between(first, last, interval, zone)
+    covered = extent(filters, _edge(instants, latest=False), _edge(instants, latest=True))
+    return ranges(interval, *covered, zone) if covered else ()
 
 
 def _edge(instants: NDArray[np.int64], *, latest: bool) -> int | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from search.documents import Filters
 from search.engines.growing import GrowingArray
-from search.engines.instants import to_ms_up
+from search.engines.intervals import milliseconds
 
 Mask = NDArray[np.bool_]
 
@@ -64,9 +64,9 @@ class ColumnsView:
         """The live rows that pass every filter but doc ids and attributes, which need the store."""
         mask = self.live.copy()
         if filters.since is not None:
-            mask &= self.occurred_ms >= to_ms_up(filters.since)
+            mask &= self.occurred_ms >= milliseconds(filters.since)
         if filters.before is not None:
-            mask &= self.occurred_ms < to_ms_up(filters.before)
+            mask &= self.occurred_ms < milliseconds(filters.before)
         if filters.sources is not None:
             of_kind = np.isin(self.kinds, self.kind_coding.known(filters.sources))
             mask &= of_kind | np.isin(self.names, self.name_coding.known(filters.sources))

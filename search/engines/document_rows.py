@@ -9,8 +9,8 @@ from typing import Any
 from runtime.tenancy import Tenant
 from search.analysis import term_stream
 from search.documents import Document, DocumentWrite, Passage, Source, StoredVersion, passage_id
-from search.engines.attribute_text import attribute_text
-from search.engines.instants import from_ms, to_ms
+from search.engines.attribute_terms import attribute_terms
+from search.engines.intervals import instant, milliseconds
 from search.engines.sqlite_schema import PASSAGE_BITS
 from search.engines.vocabulary import Terms, forget, numbered, stream
 from search.ranking import Candidate
@@ -84,7 +84,7 @@ def insert(connection: sqlite3.Connection, tenant_no: int, documents: Sequence[A
         streams = [stream(terms, numbers).tobytes() for terms in each.passage_terms]
         connection.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?)", _passage_rows(doc_no, each.write, streams))
         connection.executemany(
-            "INSERT INTO attributes VALUES (?, ?, ?, ?)", _attribute_rows(tenant_no, doc_no, each.write.document.attributes)
+            "INSERT INTO attributes VALUES (?, ?, ?)", _attribute_rows(tenant_no, doc_no, each.write.document.attributes)
         )
 
 
@@ -97,7 +97,7 @@ def remove(connection: sqlite3.Connection, tenant_no: int, doc_ids: Sequence[str
             "DELETE FROM passages WHERE passage_no BETWEEN ? AND ?", (doc_no << PASSAGE_BITS, ((doc_no + 1) << PASSAGE_BITS) - 1)
         )
         connection.executemany(
-            "DELETE FROM attributes WHERE tenant_no = ? AND name = ? AND value = ? AND doc_no = ?",
+            "DELETE FROM attributes WHERE tenant_no = ? AND term = ? AND doc_no = ?",
             _attribute_rows(tenant_no, doc_no, json.loads(attributes)),
         )
     forget(connection, tenant_no, [term_stream(lexical_text(title, text)) for *_, title, text in rows])
@@ -162,7 +162,7 @@ def _document_row(tenant_no: int, each: Analysed, terms: bytes) -> tuple[Any, ..
     write, document = each.write, each.write.document
     attributes = json.dumps(dict(document.attributes), ensure_ascii=False, separators=(",", ":"))
     return (
-        *(tenant_no, document.doc_id, each.version, write.content_hash, write.group_key, to_ms(document.occurred_at)),
+        *(tenant_no, document.doc_id, each.version, write.content_hash, write.group_key, milliseconds(document.occurred_at)),
         *(document.source.kind, document.source.name, document.source.weight, document.theme_id, document.account_id),
         *(document.rating, document.language, document.url, document.title, attributes, document.text, terms),
     )
@@ -176,7 +176,7 @@ def _passage_rows(doc_no: int, write: DocumentWrite, streams: Sequence[bytes]) -
 
 
 def _attribute_rows(tenant_no: int, doc_no: int, attributes: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    return [(tenant_no, name, attribute_text(value), doc_no) for name, value in attributes.items()]
+    return [(tenant_no, term, doc_no) for term in attribute_terms(attributes)]
 
 
 def _document(row: Sequence[Any]) -> Document:
@@ -185,7 +185,7 @@ def _document(row: Sequence[Any]) -> Document:
         doc_id=doc_id,
         source=Source(kind, name, weight),
         text=text,
-        occurred_at=from_ms(occurred_ms),
+        occurred_at=instant(occurred_ms),
         title=title,
         theme_id=theme_id,
         account_id=account_id,

@@ -29,11 +29,11 @@ from search.documents import (
     WriteOutcome,
 )
 from search.engines import document_rows
-from search.engines.attribute_text import attribute_text
+from search.engines.attribute_terms import attribute_term
 from search.engines.buckets import counted
 from search.engines.columns import Mask, group_number
 from search.engines.embedded_state import EmbeddedState
-from search.engines.instants import from_ms
+from search.engines.intervals import instant
 from search.engines.limits import MAX_BUCKET_IDS, MAX_IDS, MAX_PAGE, check_query, check_writes, flaw, within
 from search.engines.matching import matching
 from search.engines.ordering import after as later
@@ -195,8 +195,8 @@ class EmbeddedEngine:
             documents=len(rows),
             passages=int(np.count_nonzero(view.lexical.live)),
             groups=len(np.unique(columns.groups[rows])),
-            first_occurred_at=from_ms(int(instants.min())) if len(rows) else None,
-            last_occurred_at=from_ms(int(instants.max())) if len(rows) else None,
+            first_occurred_at=instant(int(instants.min())) if len(rows) else None,
+            last_occurred_at=instant(int(instants.max())) if len(rows) else None,
             sources={kind: int(count) for kind, count in sorted(zip(columns.kind_coding.values, kinds, strict=False)) if count},
             themes=len(np.unique(themes[themes >= 0])),
             without_theme=int(np.count_nonzero(themes < 0)),
@@ -253,7 +253,7 @@ def _passing(connection: sqlite3.Connection, view: ShelfView, filters: Filters) 
     if filters.doc_ids is not None:
         mask &= _among(view, connection.execute(_BY_ID, (json.dumps(filters.doc_ids), view.tenant_no)))
     for name, value in filters.attributes:
-        mask &= _among(view, connection.execute(_BY_ATTRIBUTE, (view.tenant_no, name, attribute_text(value))))
+        mask &= _among(view, connection.execute(_BY_ATTRIBUTE, (view.tenant_no, attribute_term(name, value))))
     return mask
 
 
@@ -297,4 +297,4 @@ def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembe
 
 
 _BY_ID = "SELECT d.doc_no FROM json_each(?) j JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
-_BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND name = ? AND value = ?"
+_BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND term = ?"

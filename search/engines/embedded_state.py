@@ -8,7 +8,7 @@ from typing import Any
 from runtime.clock import Clock
 from runtime.errors import Conflict, InvalidRequest
 from runtime.tenancy import Tenant
-from search.engines.instants import from_ms, to_ms
+from search.engines.intervals import instant, milliseconds
 from search.engines.limits import MAX_PAGE, within
 from search.engines.ordering import decoded, encoded
 from search.engines.sqlite_store import SqliteStore
@@ -47,7 +47,7 @@ class EmbeddedState:
 
     def _stored(self, connection: sqlite3.Connection, tenant: Tenant, kind: str, entry_id: str) -> tuple[int, int]:
         found = connection.execute(_VERSION, (tenant, kind, entry_id)).fetchone()
-        return (found[0], found[1]) if found else (0, to_ms(self._clock.now()))
+        return (found[0], found[1]) if found else (0, milliseconds(self._clock.now()))
 
     def get(self, tenant: Tenant, kind: str, entry_id: str) -> StateEntry | None:
         """See :class:`search.ports.StateStore`."""
@@ -98,7 +98,7 @@ def _as_json(value: Mapping[str, Any], field: str) -> str:
 
 def _entry(row: Row) -> StateEntry:
     kind, entry_id, version, created_ms, labels, body = row
-    return StateEntry(kind, entry_id, version, from_ms(created_ms), json.loads(body), json.loads(labels))
+    return StateEntry(kind, entry_id, version, instant(created_ms), json.loads(body), json.loads(labels))
 
 
 _VERSION = "SELECT version, created_ms FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"

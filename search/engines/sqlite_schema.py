@@ -31,7 +31,7 @@ CREATE TABLE passages (
     passage_no INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, terms BLOB NOT NULL, vector BLOB NOT NULL
 );
 CREATE TABLE attributes (
-    tenant_no INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, doc_no INTEGER NOT NULL, PRIMARY KEY (tenant_no, name, value, doc_no)
+    tenant_no INTEGER NOT NULL, term TEXT NOT NULL, doc_no INTEGER NOT NULL, PRIMARY KEY (tenant_no, term, doc_no)
 ) WITHOUT ROWID;
 CREATE TABLE vocabulary (
     tenant_no INTEGER NOT NULL, term TEXT NOT NULL, term_no INTEGER NOT NULL, documents INTEGER NOT NULL, PRIMARY KEY (tenant_no, term)
