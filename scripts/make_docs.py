@@ -61,7 +61,19 @@ def errors_page() -> str:
     )
 
 
-PAGES: dict[str, Callable[[], str]] = {"settings.md": settings_page, "metrics.md": metrics_page, "errors.md": errors_page}
+def command_line_page() -> str:
+    """Every command with its options and an example."""
+    from api.cli.reference import reference
+
+    return reference()
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings_page,
+    "metrics.md": metrics_page,
+    "errors.md": errors_page,
+    "cli.md": command_line_page,
+}
 
 
 def _default(name: str) -> str:
