@@ -48,6 +48,8 @@ class Counter:
 
     def drafts(self, part: Part) -> tuple[Draft, ...] | TooFew:
         """Numeric claims for a part, none when there is nothing countable in it."""
+        if part.intent is Intent.ACCOUNT:
+            return self.account(part)
         if part.intent is Intent.COUNT:
             return self._count(part)
         if part.intent is Intent.TOP:
@@ -55,6 +57,15 @@ class Counter:
         if part.intent is Intent.TREND:
             return self._trend(part)
         return self._compare(part) if part.intent is Intent.COMPARE else ()
+
+    def themes(self, part: Part, limit: int) -> tuple[Draft, ...]:
+        """The most frequent themes, when most documents carry one and there are enough of both for a ranking to tell something."""
+        found = self._run("theme", part.filters, None, part)
+        themed = found.found.total - found.found.without
+        if found.found.total < self.min_share_documents or 2 * themed <= found.found.total or len(found.found.buckets) < 2:
+            return ()
+        ranked = self._top(replace(part, sides=(), dimension="theme", limit=limit))
+        return () if isinstance(ranked, TooFew) else ranked
 
     def account(self, part: Part) -> tuple[Draft, ...]:
         """How many documents an account wrote, and about which themes."""

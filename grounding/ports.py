@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from grounding.answerability import Judgement
 from grounding.answers import Draft, Evidence, Verdict
 from runtime.clock import Deadline
 from runtime.tenancy import Tenant
@@ -17,8 +18,9 @@ class Drafter(Protocol):
         """``extractive``, or the model that writes."""
         ...
 
-    def draft(self, tenant: Tenant, question: str, retrieval: Retrieval, *, deadline: Deadline) -> tuple[Draft, ...]:
-        """Sentences that might answer, each with the ids said to carry it; possibly none."""
+    def draft(self, tenant: Tenant, question: str, retrieval: Retrieval, *, judgement: Judgement, deadline: Deadline) -> tuple[Draft, ...]:
+        """Sentences that might answer, each with the ids said to carry it; possibly none. ``judgement`` is what the gate before found: every sentence of the
+        retrieval with how likely it answers."""
         ...
 
 

@@ -1,0 +1,206 @@
+"""One question, start to end: plan, retrieve, gates, draft, verify, repair, finalize. Every step is on record before it can fail."""
+
+import contextlib
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unanswered
+from grounding.budget import Budget, Spending, budget_of
+from grounding.parts import PartResult, Resolver, Run
+from grounding.planning import Plan, plan
+from grounding.ports import Drafter, Verifier
+from grounding.recording import Recorder
+from grounding.refusing import budget_exceeded, not_a_question
+from grounding.themes import Names
+from grounding.traces import TraceStore
+from grounding.verifying import NO_DRAFT
+from grounding.wording import text_of
+from runtime.clock import Clock
+from runtime.errors import BudgetExceeded, DeadlineExceeded, InvalidRequest, ServiceError
+from runtime.settings import Settings
+from runtime.tenancy import Tenant
+from search.documents import EVERYTHING, Filters
+from search.filters import zone_named
+from search.ports import Embedder, Engine, StateStore
+from search.ranking import Hit
+from search.retrieval import Retriever
+
+_CEILINGS = {"steps": "max_steps", "calls": "max_calls_per_tool", "tokens": "max_tokens", "seconds": "timeout_s"}
+
+
+def _random_run_id() -> str:
+    return uuid.uuid4().hex
+
+
+class Answerer:
+    """Answers questions over one tenant's documents, claim by claim, or refuses."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        state: StateStore,
+        retriever: Retriever,
+        drafter: Drafter,
+        verifier: Verifier,
+        embedder: Embedder,
+        clock: Clock,
+        settings: Settings,
+        *,
+        new_run_id: Callable[[], str] = _random_run_id,
+    ) -> None:
+        self._clock = clock
+        self._settings = settings
+        self._drafter = drafter
+        self._traces = TraceStore(state, engine)
+        self._names = Names(engine, embedder)
+        self._resolver = Resolver(engine, retriever, drafter, verifier, embedder, self._names, clock, settings)
+        self._new_run_id = new_run_id
+
+    def ask(
+        self,
+        tenant: Tenant,
+        question: str,
+        *,
+        filters: Filters = EVERYTHING,
+        top_k: int | None = None,
+        budget: Budget | None = None,
+        time_zone: str | None = None,
+    ) -> Outcome:
+        """An answer or a refusal, with its trace, which is kept also when a step fails.
+
+        Raises:
+            InvalidRequest: on ``question``, ``top_k`` or ``time_zone``.
+            Unavailable: a dependency is down; asking again later makes sense.
+        """
+        text = self._question(question)
+        zone = zone_named(time_zone or self._settings.time_zone)
+        wanted = self._top_k(top_k)
+        spending = Spending.start(budget or budget_of(self._settings), self._clock)
+        recorder = Recorder(self._new_run_id(), text, self._clock, spending, self._clock.now())
+        results: list[PartResult] = []
+        try:
+            with recorder.step("plan") as step:
+                vocabulary = self._names.vocabulary(tenant, spending)
+                made = plan(text, filters, vocabulary, now=self._clock.now(), zone=zone)
+                recorder.plan = made.as_json()
+                step.detail.update(intent=recorder.plan["intent"], parts=len(made.parts))
+            if not made.small_talk:
+                self._answer_parts(Run(tenant, recorder, vocabulary, wanted), made, results)
+        except BaseException:
+            with contextlib.suppress(ServiceError):
+                self._traces.save(tenant, recorder.trace("failed"))
+            raise
+        return self._outcome(tenant, recorder, results)
+
+    def _answer_parts(self, run: Run, made: Plan, results: list[PartResult]) -> None:
+        """Answer part after part; a spent budget refuses the part it stopped and those behind it."""
+        for number, part in enumerate(made.parts):
+            result = PartResult(part)
+            results.append(result)
+            try:
+                self._resolver.resolve(run, result)
+            except (BudgetExceeded, DeadlineExceeded) as error:
+                refusal = self._spent(error, run.recorder, result.hits)
+                result.refusal, result.claims = refusal, ()
+                results += [PartResult(rest, refusal=refusal) for rest in made.parts[number + 1 :]]
+                return
+
+    def _spent(self, error: BudgetExceeded | DeadlineExceeded, recorder: Recorder, hits: Sequence[Hit]) -> Refusal:
+        """The refusal for a spent budget. A deadline that passed while the run still has time is a slow dependency, and stays an error."""
+        if isinstance(error, DeadlineExceeded) and recorder.spending.deadline.remaining_s() > 0:
+            raise error
+        ceiling = error.ceiling if isinstance(error, BudgetExceeded) else "seconds"
+        limit = getattr(recorder.spending.budget, _CEILINGS[ceiling])
+        return budget_exceeded(ceiling, str(error), recorder.done(), float(limit), hits)
+
+    def _outcome(self, tenant: Tenant, recorder: Recorder, results: Sequence[PartResult]) -> Outcome:
+        degraded: dict[str, str] = {}
+        for result in results:
+            degraded |= result.degraded
+        answered = [result for result in results if result.claims]
+        claims = tuple(claim for result in answered for claim in result.claims)[: self._settings.max_claims]
+        answer = self._answer(claims, answered, results) if claims else None
+        refusal = None if answer else _refusal_of(results)
+        outcome = "answered" if answer else refusal.reason.value if refusal else ""
+        trace = recorder.trace(outcome, claims, refusal)
+        try:
+            self._traces.save(tenant, trace)
+        except ServiceError as error:
+            degraded["trace"] = f"the run was not stored and cannot be looked up later: {error}"
+        return Outcome(
+            run_id=recorder.run_id,
+            question=recorder.question,
+            answer=answer,
+            refusal=refusal,
+            grounding=_grounding_of(results),
+            hits=_hits_of(results),
+            trace=trace,
+            degraded=degraded,
+            seconds=recorder.spending.seconds(),
+        )
+
+    def _answer(self, claims: tuple[Claim, ...], answered: Sequence[PartResult], results: Sequence[PartResult]) -> Answer:
+        unanswered = tuple(Unanswered(result.part.question, result.refusal) for result in results if result.refusal and not result.claims)
+        lines = [text_of(result.claims, result.documents_read) for result in answered]
+        return Answer("\n".join(lines), claims, self._drafter.model, confidence=None, unanswered=unanswered)
+
+    def _question(self, question: object) -> str:
+        if not isinstance(question, str):
+            raise InvalidRequest("must be a text", field="question")
+        if len(question) > self._settings.max_question_chars:
+            raise InvalidRequest(
+                f"has {len(question)} characters; at most {self._settings.max_question_chars} are allowed", field="question"
+            )
+        return question.encode("utf-8", "replace").decode().replace("\x00", " ")
+
+    def _top_k(self, top_k: int | None) -> int:
+        if top_k is None:
+            return self._settings.default_top_k
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+            raise InvalidRequest("must be a whole number of at least 1", field="top_k")
+        return min(top_k, self._settings.max_top_k)
+
+
+def _refusal_of(results: Sequence[PartResult]) -> Refusal:
+    """The refusal of the whole: of its only part, or of the first, with the others named."""
+    refusals = [(result.part.question, result.refusal) for result in results if result.refusal]
+    if not refusals:
+        return not_a_question()
+    first = refusals[0][1]
+    if len(refusals) == 1:
+        return first
+    named = " ".join(f"“{question}”: {refusal.message}" for question, refusal in refusals)
+    return replace(first, message=named)
+
+
+def _grounding_of(results: Sequence[PartResult]) -> Grounding:
+    """The report of the only part, or the parts' reports together, each weighted by its claims."""
+    reports = [result.grounding for result in results if result.grounding]
+    if not reports:
+        return Grounding(0.0, 0.0, 0.0, accepted=False, failure_reason=NO_DRAFT)
+    if len(reports) == 1:
+        return reports[0]
+    weights = [len(report.verdicts) or 1 for report in reports]
+    total = sum(weights)
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(value * weight for value, weight in zip(values, weights, strict=True)) / total
+
+    accepted = any(report.accepted for report in reports)
+    return Grounding(
+        groundedness=mean([report.groundedness for report in reports]),
+        citation_precision=mean([report.citation_precision for report in reports]),
+        coverage=mean([report.coverage for report in reports]),
+        accepted=accepted,
+        failure_reason=None if accepted else reports[0].failure_reason,
+        verdicts=tuple(verdict for report in reports for verdict in report.verdicts),
+    )
+
+
+def _hits_of(results: Sequence[PartResult]) -> tuple[Hit, ...]:
+    """The ranking of the only part, or the parts' rankings one after the other without repeats."""
+    if len(results) == 1:
+        return results[0].hits
+    found = {hit.candidate.passage.passage_id: hit for result in reversed(results) for hit in reversed(result.hits)}
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(reversed(tuple(found.values())), 1))

@@ -1,0 +1,112 @@
+"""The drafter without a language model: sentences of the evidence, word for word, those that say the same as one finding."""
+
+from collections.abc import Sequence
+
+from grounding.addressing import speaks_to_the_machine
+from grounding.answerability import Judgement, SentenceScore
+from grounding.answers import ClaimKind, Draft
+from grounding.findings import Finding, Voice, findings
+from grounding.intents import Form, form_of, leaning_of
+from grounding.leanings import leans
+from grounding.reading import read
+from grounding.stances import against, statement_of
+from runtime.clock import Deadline
+from runtime.settings import Settings
+from runtime.tenancy import Tenant
+from search.documents import Vector
+from search.ports import Embedder
+from search.ranking import Hit, Retrieval
+
+MAX_CITED = 20
+"""Documents cited by one draft; a finding of more keeps its exact count."""
+
+MAX_VOICES = 40
+"""Sentences that are embedded for grouping."""
+
+CLAIMS = {Form.FACT: 4, Form.YES_NO: 6, Form.TOPIC: 6, Form.BROAD: 6}
+NEAR_BEST = 0.6
+"""For a fact, sentences below this share of the best score are left out."""
+
+PER_PASSAGE = {Form.FACT: 1, Form.YES_NO: 1, Form.TOPIC: 2, Form.BROAD: 1}
+
+
+class ExtractiveDrafter:
+    """Chooses sentences that answer and merges what says the same. Deterministic; proposes nothing that no document says."""
+
+    def __init__(self, embedder: Embedder, settings: Settings) -> None:
+        self._embedder = embedder
+        self._max_claims = settings.max_claims
+
+    @property
+    def model(self) -> str:
+        """See :class:`grounding.ports.Drafter`."""
+        return "extractive"
+
+    def draft(
+        self,
+        tenant: Tenant,  # noqa: ARG002 (a drafter that calls a model accounts for it by tenant)
+        question: str,
+        retrieval: Retrieval,
+        *,
+        judgement: Judgement,
+        deadline: Deadline,
+    ) -> tuple[Draft, ...]:
+        """See :class:`grounding.ports.Drafter`."""
+        form = form_of(question)
+        chosen = _chosen(question, form, judgement)
+        voices = self._voices(chosen, retrieval.hits, deadline)
+        ordered = _ordered(question, form, findings(voices))
+        return tuple(_draft(finding) for finding in ordered[: min(CLAIMS[form], self._max_claims)])
+
+    def _voices(self, chosen: Sequence[SentenceScore], hits: Sequence[Hit], deadline: Deadline) -> tuple[Voice, ...]:
+        if not chosen:
+            return ()
+        by_passage = {hit.candidate.passage.passage_id: hit for hit in hits}
+        vectors = self._embedder.embed([sentence.text for sentence in chosen], deadline=deadline)
+        return tuple(_voice(sentence, by_passage[sentence.passage_id], vector) for sentence, vector in zip(chosen, vectors, strict=True))
+
+
+def _chosen(question: str, form: Form, judgement: Judgement) -> tuple[SentenceScore, ...]:
+    """The sentences worth drafting, best first: those that answer; for a question without a topic the most telling one of each passage."""
+    ranked = judgement.sentences if form is Form.BROAD else judgement.answers
+    plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text)) or ranked
+    if form is Form.FACT and plain:
+        plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
+    leaning = leaning_of(question)
+    if leaning and form in (Form.BROAD, Form.TOPIC):
+        plain = tuple(sentence for sentence in plain if leans(sentence.text, leaning)) or plain
+    return _few_per_passage(plain, PER_PASSAGE[form])[:MAX_VOICES]
+
+
+def _few_per_passage(sentences: Sequence[SentenceScore], limit: int) -> tuple[SentenceScore, ...]:
+    taken: dict[str, int] = {}
+    kept = []
+    for sentence in sentences:
+        taken[sentence.passage_id] = taken.get(sentence.passage_id, 0) + 1
+        if taken[sentence.passage_id] <= limit:
+            kept.append(sentence)
+    return tuple(kept)
+
+
+def _voice(sentence: SentenceScore, hit: Hit, vector: Vector) -> Voice:
+    ids = tuple(dict.fromkeys((sentence.doc_id, *hit.group_ids)))
+    return Voice(sentence.text, hit.candidate, sentence.score, ids, max(hit.group_size, len(ids)), vector)
+
+
+def _ordered(question: str, form: Form, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Findings come by documents, then recency; for a fact the better answer goes first; for yes or no each side is heard before either repeats."""
+    if form is Form.FACT:
+        return tuple(sorted(found, key=lambda finding: -round(finding.score, 1)))
+    if form is not Form.YES_NO:
+        return tuple(found)
+    statement = read(statement_of(question))
+    sides: tuple[list[Finding], list[Finding]] = ([], [])
+    for finding in found:
+        sides[against(statement, finding.voices[0].reading)].append(finding)
+    larger, smaller = sorted(sides, key=lambda side: -sum(finding.documents for finding in side))
+    return (*larger[:1], *smaller[:1], *larger[1:], *smaller[1:])
+
+
+def _draft(finding: Finding) -> Draft:
+    kind = ClaimKind.FINDING if finding.documents > 1 else ClaimKind.QUOTE
+    return Draft(finding.text, kind, finding.doc_ids[:MAX_CITED], document_count=finding.documents)

@@ -1,0 +1,99 @@
+"""What the verifier may look at: the retrieved passages, as far as the budget reads them, and the copies of what is drafted."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from grounding.answers import Citation, Draft, Evidence
+from grounding.budget import Spending, tokens_in
+from runtime.errors import BudgetExceeded
+from runtime.tenancy import Tenant
+from search.documents import Document, Filters
+from search.identity import group_key
+from search.passages import split
+from search.ports import Engine
+from search.ranking import Candidate, Hit, Retrieval
+
+MAX_COPIES = 200
+"""Copies of drafted texts that are fetched to be cited; the count of a finding is exact beyond."""
+
+
+def readable(retrieval: Retrieval, spending: Spending) -> tuple[Retrieval, int]:
+    """The hits whose passages fit the tokens that are left, in order of rank, and how many did not.
+
+    Raises:
+        BudgetExceeded: not even the first one fits.
+    """
+    read: list[Hit] = []
+    for hit in retrieval.hits:
+        tokens = tokens_in(hit.candidate.passage.text)
+        if tokens > spending.tokens_left():
+            break
+        spending.read(tokens)
+        read.append(hit)
+    if retrieval.hits and not read:
+        spending.read(tokens_in(retrieval.hits[0].candidate.passage.text))
+        raise BudgetExceeded("no evidence can be read", ceiling="tokens")
+    return replace(retrieval, hits=tuple(read)), len(retrieval.hits) - len(read)
+
+
+def copies(engine: Engine, tenant: Tenant, drafts: Sequence[Draft], retrieval: Retrieval) -> tuple[Candidate, ...]:
+    """Candidates for the documents that drafts cite and the retrieval holds only as copies of a hit."""
+    held = {hit.candidate.passage.doc_id for hit in retrieval.hits}
+    known = {doc_id for hit in retrieval.hits for doc_id in hit.group_ids}
+    wanted = tuple(dict.fromkeys(doc_id for draft in drafts for doc_id in draft.cites if doc_id in known and doc_id not in held))[
+        :MAX_COPIES
+    ]
+    if not wanted:
+        return ()
+    page = engine.documents(tenant, Filters(doc_ids=wanted), first=len(wanted))
+    return tuple(candidate for document in page.documents for candidate in _candidates(document))
+
+
+def evidence_of(retrieval: Retrieval, copied: Iterable[Candidate]) -> Evidence:
+    """The retrieved passages and the copies."""
+    return Evidence((*(hit.candidate for hit in retrieval.hits), *copied))
+
+
+def reread(engine: Engine, tenant: Tenant, citations: Iterable[Citation]) -> dict[Citation, Citation]:
+    """The citations that the store bears out at this moment, each as it stands now: the quote is at its place in the stored text.
+
+    Documents that were deleted, and quotes that a newer version no longer holds there, are left out.
+    """
+    asked = tuple(dict.fromkeys(citations))
+    documents = _documents(engine, tenant, tuple(dict.fromkeys(citation.doc_id for citation in asked)))
+    kept: dict[Citation, Citation] = {}
+    for citation in asked:
+        document = documents.get(citation.doc_id)
+        if document is not None and document.text[citation.start : citation.end] == citation.quote:
+            kept[citation] = replace(citation, version=document.version)
+    return kept
+
+
+def _documents(engine: Engine, tenant: Tenant, doc_ids: Sequence[str]) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for start in range(0, len(doc_ids), 1000):
+        asked = tuple(doc_ids[start : start + 1000])
+        page = engine.documents(tenant, Filters(doc_ids=asked), first=len(asked))
+        found |= {document.doc_id: document for document in page.documents}
+    return found
+
+
+def _candidates(document: Document) -> tuple[Candidate, ...]:
+    key = group_key(document.text)
+    return tuple(
+        Candidate(
+            passage=passage,
+            source=document.source,
+            occurred_at=document.occurred_at,
+            group_key=key,
+            version=document.version,
+            title=document.title,
+            theme_id=document.theme_id,
+            account_id=document.account_id,
+            rating=document.rating,
+            language=document.language,
+            url=document.url,
+            attributes=document.attributes,
+        )
+        for passage in split(document)
+    )

@@ -1,0 +1,167 @@
+"""Refusals in words: which gate, its numbers, what came closest and what would help."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from grounding.answerability import Judgement
+from grounding.answers import Citation, Claim, Nearest, Refusal, RefusalReason
+from grounding.counting import TooFew
+from grounding.languages import language_name, language_of, main_language
+from grounding.quantities import codes
+from search.ranking import Candidate, Hit, Retrieval
+
+NEAREST = 3
+SNIPPET_CHARS = 200
+
+_MESSAGES = {
+    "overlap": "no document says it",
+    "number": "its figures are not in the documents",
+    "date": "its dates are not in the documents",
+    "negation": "the documents say the opposite, or do not state it as a fact",
+    "entity": "a name, product or code in it is not in the documents",
+    "aggregate": "its number is not what counting again gives",
+    "quantifier": "the documents do not say it holds for so many",
+    "unknown_id": "it cites documents that were not found",
+    "": "it is not supported",
+}
+
+
+def not_a_question() -> Refusal:
+    """Greetings, thanks, punctuation."""
+    return Refusal(
+        RefusalReason.NOT_A_QUESTION,
+        "There is no question in this.",
+        "question",
+        hint="Ask about the documents, for example: What do customers complain about? How many mention refunds? Is late delivery rising?",
+    )
+
+
+def no_documents(emptied: Sequence[str], *, any_at_all: bool) -> Refusal:
+    """Nothing is left after the filters, ``emptied`` names those that leave nothing."""
+    if not any_at_all:
+        return Refusal(RefusalReason.NO_DOCUMENTS, "There are no documents yet.", "documents", 0, 1, hint="Ingest some, then ask again.")
+    which = f"No document has {_joined(emptied)}." if emptied else "No document passes all the filters together."
+    return Refusal(RefusalReason.NO_DOCUMENTS, which, "documents", 0, 1, hint="Widen or remove the filter, then ask again.")
+
+
+def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *, missing_code: str = "") -> Refusal:
+    """The best evidence is not about the question."""
+    message = f"The documents do not discuss this: the closest is {score:.2f} relevant, {floor:.2f} is needed."
+    if missing_code:
+        message = f"No document that was found holds “{missing_code}”."
+    refusal = Refusal(RefusalReason.OFF_TOPIC, message, "relevance", score, floor, nearest_of(retrieval.hits))
+    return replace(
+        refusal, hint=_language_hint(question, [hit.candidate for hit in retrieval.hits]) or "See the nearest documents for what is there."
+    )
+
+
+def not_answered(question: str, hits: Sequence[Hit], judgement: Judgement) -> Refusal:
+    """The documents are about it and nobody says it."""
+    lacking = ""
+    if judgement.missing:
+        lacking = f" None of them gives {judgement.missing}."
+    elif judgement.unmet:
+        lacking = f" None of them mentions {_joined([f'“{word}”' for word in judgement.unmet[:3]])}."
+    scores = {sentence.passage_id: sentence.score for sentence in reversed(judgement.sentences)}
+    hint = _language_hint(question, [hit.candidate for hit in hits]) or "The nearest documents show what is said about it."
+    message = f"The documents are about this, but none says it.{lacking}"
+    return Refusal(
+        RefusalReason.NOT_ANSWERED, message, "answerability", judgement.probability, judgement.threshold, nearest_of(hits, scores), hint
+    )
+
+
+def unsupported(dropped: Mapping[str, int], hits: Sequence[Hit], groundedness: float, floor: float) -> Refusal:
+    """Every drafted claim was pruned; ``dropped`` counts them by class of reason."""
+    total = sum(dropped.values())
+    why = "; ".join(f"{count}: {_MESSAGES[because]}" for because, count in sorted(dropped.items(), key=lambda item: (-item[1], item[0])))
+    message = f"{'The one drafted claim' if total == 1 else f'All {total} drafted claims'} failed verification ({why})."
+    return Refusal(
+        RefusalReason.UNSUPPORTED, message, "support", groundedness, floor, nearest_of(hits), "See the nearest documents for what they say."
+    )
+
+
+def conflicting(claims: Sequence[Claim], hits: Sequence[Hit]) -> Refusal:
+    """More documents say the opposite than say so."""
+    first = claims[0]
+    against = _ids(first.counter_evidence)
+    in_favour = _ids(first.citations)
+    message = f"The documents disagree: {len(in_favour)} say so ({', '.join(in_favour[:5])}), {len(against)} say the opposite ({', '.join(against[:5])})."
+    return Refusal(
+        RefusalReason.CONFLICTING,
+        message,
+        "agreement",
+        len(in_favour),
+        len(against),
+        nearest_of(hits),
+        "Ask about one platform, plan or period.",
+    )
+
+
+def too_few(found: TooFew, minimum: int, hits: Sequence[Nearest]) -> Refusal:
+    """A share or trend over too few documents."""
+    have = f"there {'is' if found.documents == 1 else 'are'} {found.documents}"
+    message = f"{found.wanted[0].upper()}{found.wanted[1:]} needs at least {minimum} documents; {have}."
+    return Refusal(
+        RefusalReason.TOO_FEW,
+        message,
+        "volume",
+        found.documents,
+        minimum,
+        tuple(hits),
+        "Ask for a plain count, or for what the documents say.",
+    )
+
+
+def budget_exceeded(ceiling: str, message: str, done: Sequence[str], limit: float, hits: Sequence[Hit]) -> Refusal:
+    """A ceiling of the run was reached."""
+    progress = f"Done before that: {', '.join(done)}." if done else "Nothing was done before that."
+    text = f"The budget of this run is spent ({ceiling}): {message}. {progress}"
+    return Refusal(
+        RefusalReason.BUDGET_EXCEEDED,
+        text,
+        "budget",
+        None,
+        limit,
+        nearest_of(hits),
+        f"Raise the ceiling for {ceiling}, or ask a narrower question.",
+    )
+
+
+def nearest_of(hits: Sequence[Hit], scores: Mapping[str, float] | None = None) -> tuple[Nearest, ...]:
+    """The documents that came closest, each once. Scores are cosines with the question unless given by passage id."""
+    found: dict[str, Nearest] = {}
+    ranked = hits if scores is None else sorted(hits, key=lambda hit: (-scores.get(hit.candidate.passage.passage_id, 0.0), hit.rank))
+    for hit in ranked:
+        passage = hit.candidate.passage
+        score = (hit.fused.vector_score or 0.0) if scores is None else scores.get(passage.passage_id, 0.0)
+        found.setdefault(passage.doc_id, Nearest(passage.doc_id, round(score, 4), snippet(passage.text)))
+    return tuple(found.values())[:NEAREST]
+
+
+def snippet(text: str) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text[: 4 * SNIPPET_CHARS].split())
+    return line if len(line) <= SNIPPET_CHARS else line[: line.rfind(" ", SNIPPET_CHARS // 2, SNIPPET_CHARS)] + "…"
+
+
+def names_code(question: str) -> str:
+    """The first identifier in a question, empty without one."""
+    found = codes(question)
+    return question[found[0].start : found[0].end] if found else ""
+
+
+def _language_hint(question: str, candidates: Sequence[Candidate]) -> str:
+    """Says so when question and documents are in different languages, which the built-in embedder reads poorly."""
+    asked = language_of(question)
+    stored = main_language((candidate.language, candidate.passage.text) for candidate in candidates)
+    if not asked or not stored or asked == stored:
+        return ""
+    return f"The nearest documents are in {language_name(stored)}, the question is in {language_name(asked)}; ask in the language of the documents."
+
+
+def _ids(citations: Sequence[Citation]) -> list[str]:
+    return list(dict.fromkeys(citation.doc_id for citation in citations))
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,80 @@
+"""Draft, verify, prune, verify again: what is left are claims; what was dropped is counted by class of reason."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from grounding.answers import Claim, Draft, Grounding, Verdict
+
+NO_DRAFT = "nothing was drafted"
+NONE_LEFT = "no drafted claim is supported"
+
+Check = Callable[[Sequence[Draft]], tuple[Verdict, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Drafts beside their verdicts."""
+
+    drafts: tuple[Draft, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def supported(self) -> tuple[Draft, ...]:
+        """The drafts that stand."""
+        return tuple(draft for draft, verdict in zip(self.drafts, self.verdicts, strict=True) if verdict.supported)
+
+    @property
+    def dropped(self) -> tuple[tuple[Draft, Verdict], ...]:
+        """The drafts that do not, with their verdicts."""
+        return tuple((draft, verdict) for draft, verdict in zip(self.drafts, self.verdicts, strict=True) if not verdict.supported)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many were dropped for each class of reason."""
+        return dict(sorted(Counter(str(verdict.because) for _, verdict in self.dropped).items()))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The supported drafts as claims, with the citations the verifier found."""
+        pairs = zip(self.drafts, self.verdicts, strict=True)
+        return tuple(_claim(draft, verdict) for draft, verdict in pairs if verdict.supported)
+
+
+def grounding_of(first: Verified, last: Verified, *, accepted: bool) -> Grounding:
+    """The report: the share of the first draft that stands, and how many of its citations do; verdicts of the last draft."""
+    drafted = len(first.drafts)
+    if not drafted:
+        return Grounding(0.0, 0.0, 0.0, accepted=False, failure_reason=NO_DRAFT)
+    cited = sum(len(draft.cites) for draft in last.drafts)
+    kept = sum(len(_kept(draft, verdict)) for draft, verdict in zip(last.drafts, last.verdicts, strict=True))
+    claims = last.claims
+    return Grounding(
+        groundedness=len(first.supported) / drafted,
+        citation_precision=1.0 if not cited else kept / cited,
+        coverage=sum(bool(claim.citations or claim.proof) for claim in claims) / len(claims) if claims else 0.0,
+        accepted=accepted,
+        failure_reason=None if accepted else NONE_LEFT,
+        verdicts=last.verdicts,
+    )
+
+
+def _kept(draft: Draft, verdict: Verdict) -> set[str]:
+    """Cited ids that carry the claim; for a number all of them, since counting again gave the same."""
+    if draft.proof is not None:
+        return set(draft.cites) if verdict.supported else set()
+    return {citation.doc_id for citation in verdict.citations} & set(draft.cites)
+
+
+def _claim(draft: Draft, verdict: Verdict) -> Claim:
+    documents = {citation.doc_id for citation in verdict.citations}
+    lost = len(set(draft.cites) - documents) if draft.proof is None else 0
+    return Claim(
+        text=draft.text,
+        kind=draft.kind,
+        support=verdict.score,
+        citations=verdict.citations,
+        counter_evidence=verdict.counter_evidence,
+        document_count=max(draft.document_count - lost, len(documents)) if draft.proof is None else draft.document_count,
+        proof=draft.proof,
+    )
