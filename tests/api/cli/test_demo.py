@@ -1,0 +1,55 @@
+"""The demo: an answer, a refusal, a count, and commands that work when pasted."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.api.cli.conftest import Run, arguments, environment
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A home, and both outputs of the demo run in it."""
+    home = tmp_path_factory.mktemp("home with spaces")
+    ended = subprocess.run(arguments("demo"), capture_output=True, text=True, env=environment(home), check=False)
+    assert ended.returncode == 0, ended.stderr
+    return home, ended.stdout, ended.stderr
+
+
+def test_it_shows_a_cited_answer_a_refusal_and_a_count(shown: tuple[Path, str, str]) -> None:
+    _, out, _ = shown
+    answer, refusal, count = out.split("\n1. ", 1)[-1].split("\n2. ")[0], out.split("\n2. ")[1].split("\n3. ")[0], out.split("\n3. ")[1]
+    assert "[1]  bank-" in answer
+    assert "No answer: OFF_TOPIC" in refusal
+    assert "documents: bank-" in count
+
+
+def test_it_says_that_dates_accounts_and_sources_are_assigned(shown: tuple[Path, str, str]) -> None:
+    assert "Times, accounts and sources are assigned by a fixed seed" in shown[2]
+
+
+def test_the_commands_it_prints_work_when_pasted(shown: tuple[Path, str, str]) -> None:
+    home, out, _ = shown
+    commands = [line.strip() for line in out.split("Try next\n")[1].splitlines()]
+    assert len(commands) == 3
+    for line in commands[:2]:
+        ended = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(home), check=False)
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout
+    assert shlex.split(commands[2])[-3:-1] == ["serve", "--engine"]
+
+
+def test_a_second_run_stores_nothing_twice(shown: tuple[Path, str, str]) -> None:
+    ended = subprocess.run(arguments("demo", "--json", "--quiet"), capture_output=True, text=True, env=environment(shown[0]), check=False)
+    value = json.loads(ended.stdout)
+    assert value["report"]["indexed"] == 0
+    assert value["report"]["unchanged"] == value["report"]["received"]
+    assert [result["answer"]["refused"] for result in value["results"]] == [False, True, False]
+
+
+def test_the_store_can_be_put_elsewhere(run: Run, tmp_path: Path) -> None:
+    assert run("demo", "--keep", str(tmp_path / "here" / "demo.db"), "--quiet").returncode == 0
+    assert (tmp_path / "here" / "demo.db").is_file()

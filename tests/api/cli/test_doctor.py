@@ -1,0 +1,69 @@
+"""The doctor: every check alone, and the whole with its exit code."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from api.cli.checks import calendar
+from tests.api.cli.conftest import Run, environment
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def test_a_healthy_machine_exits_with_0(run: Run, store: str) -> None:
+    ended = run("doctor", "--engine", store, "--json")
+    assert ended.returncode == 0, ended.stdout
+    value = json.loads(ended.stdout)
+    assert value["ok"]
+    names = [check["name"] for check in value["checks"]]
+    assert names == ["versions", "disk", "settings", "model", "engine", "documents", "clock"]
+
+
+def test_a_store_that_is_not_there_yet_is_fine_and_is_not_made(run: Run, tmp_path: Path) -> None:
+    assert run("doctor").returncode == 0
+    assert not list(tmp_path.rglob("*.db"))
+
+
+def test_an_engine_that_does_not_answer_is_wrong_with_a_next_step(run: Run) -> None:
+    ended = run("doctor", "--engine", "http://127.0.0.1:9", "--json")
+    assert ended.returncode == 1
+    engine = next(check for check in json.loads(ended.stdout)["checks"] if check["name"] == "engine")
+    assert engine["status"] == "wrong"
+    assert "start the cluster" in engine["nextStep"]
+
+
+def test_a_file_that_is_no_store_of_ours_is_wrong(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_text("not a database")
+    ended = run("doctor", "--engine", f"sqlite:///{tmp_path / 'other.db'}")
+    assert ended.returncode == 1
+    assert "engine\twrong" in ended.stdout
+    assert (tmp_path / "other.db").read_text() == "not a database"
+
+
+def test_every_bad_setting_is_a_line_of_its_own(run: Run) -> None:
+    ended = run("doctor", "--json", WA_RRF_K="many", WA_TYPO="1")
+    assert ended.returncode == 1
+    found = [check["found"] for check in json.loads(ended.stdout)["checks"] if check["name"] == "settings"]
+    assert len(found) == 2
+    assert any("WA_TYPO" in each for each in found)
+
+
+def test_no_secret_is_shown(run: Run, tmp_path: Path) -> None:
+    ended = run("doctor", "--engine", "http://admin:hunter2@127.0.0.1:9")
+    assert "hunter2" not in ended.stdout + ended.stderr
+    assert "WA_" not in "".join(environment(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("newest", "now", "status"),
+    [
+        (None, NOW, "ok"),
+        (datetime(2026, 11, 30, 13, tzinfo=UTC), NOW, "ok"),
+        (datetime(2027, 3, 1, tzinfo=UTC), NOW, "warning"),
+        (None, datetime(1970, 1, 1, tzinfo=UTC), "wrong"),
+    ],
+)
+def test_the_clock_is_compared_with_the_newest_document(newest: datetime | None, now: datetime, status: str) -> None:
+    assert calendar(newest, now).status == status
