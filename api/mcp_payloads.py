@@ -262,6 +262,13 @@ class ToolRefusal(BaseModel):
     hint: str
 
 
+class ToolUnanswered(BaseModel):
+    """A part of the question that was refused beside the answered ones."""
+
+    question: str
+    refusal: ToolRefusal
+
+
 class ToolAnswer(BaseModel):
     """The answer, or the refusal in the same shape."""
 
@@ -273,6 +280,7 @@ class ToolAnswer(BaseModel):
     model: str | None
     cited_documents: list[str]
     claims: list[ToolClaim]
+    unanswered: list[ToolUnanswered]
 
 
 class ToolGrounding(BaseModel):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from api.casing import camel
 from api.json_values import Json, moment, number, optional_moment, optional_number, plain
-from grounding.answers import Answer, Citation, Claim, Grounding, Nearest, Outcome, Proof, Refusal, Step, Trace, Verdict
+from grounding.answers import Answer, Citation, Claim, Grounding, Nearest, Outcome, Proof, Refusal, Step, Trace, Unanswered, Verdict
 from grounding.traces import TracePage
 from search.aggregation import AccountContext, NamedCount, Ratings, ThemeAggregate, ThemeCount, Trend, TrendPoint
 from search.documents import Corpus, Document, DocumentPage, Filters, Source
@@ -45,6 +45,7 @@ def answer(outcome: Outcome) -> Json:
         "model": None,
         "citedDocuments": [],
         "claims": [],
+        "unanswered": [],
     }
 
 
@@ -58,7 +59,13 @@ def _answered(value: Answer) -> Json:
         "model": value.model,
         "citedDocuments": cited(value.claims),
         "claims": [claim(item) for item in value.claims],
+        "unanswered": [unanswered(item) for item in value.unanswered],
     }
+
+
+def unanswered(value: Unanswered) -> Json:
+    """A part of the question that was refused beside the answered ones."""
+    return {"question": value.question, "refusal": refusal(value.refusal)}
 
 
 def cited(claims: Iterable[Claim]) -> list[str]:
@@ -103,6 +110,8 @@ def proof(value: Proof) -> Json:
         "denominator": value.denominator,
         "docIds": list(value.doc_ids),
         "cursor": value.cursor,
+        "counts": [{"key": key, "count": count} for key, count in value.counts],
+        "against": None if value.against is None else proof(value.against),
         "engineGeneration": value.generation,
     }
 
