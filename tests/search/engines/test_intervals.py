@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from runtime.errors import InvalidRequest
 from search.documents import EVERYTHING, Filters
-from search.engines.intervals import TICK, extent, instant, milliseconds, ranges
+from search.engines.intervals import extent, instant, milliseconds, ranges
 
 UTC_ZONE = ZoneInfo("UTC")
 PARIS = ZoneInfo("Europe/Paris")
@@ -98,7 +98,7 @@ def test_ranges_touch_without_gap_and_cover_both_ends(interval: str, first: int,
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_rounding_up_to_milliseconds_keeps_comparisons_with_whole_ones(aware: datetime) -> None:
-    assume(TICK < aware - datetime.min.replace(tzinfo=UTC) < datetime.max - datetime.min - TICK)
+    assume(2 <= aware.year <= 9998)
     rounded = milliseconds(aware)
     for near in (rounded - 1, rounded, rounded + 1):
         assert (instant(near) >= aware) == (near >= rounded)

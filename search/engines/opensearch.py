@@ -1,0 +1,209 @@
+"""The OpenSearch engine: per-tenant monthly indices behind aliases, both legs in one round trip, every call guarded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import opensearchpy
+
+from runtime.clock import Clock, Deadline
+from runtime.errors import Misconfigured, NotFound
+from runtime.resilience import Guard, RetryPolicy
+from runtime.settings import Settings
+from runtime.tenancy import Tenant
+from search.documents import Corpus, Document, DocumentPage, DocumentWrite, Filters, StoredVersion, WriteOutcome
+from search.engines.limits import MAX_IDS, within
+from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_counting import Counter
+from search.engines.opensearch_errors import DEPENDENCY
+from search.engines.opensearch_indices import Indices
+from search.engines.opensearch_ledger import Ledger
+from search.engines.opensearch_names import Names, checked_prefix
+from search.engines.opensearch_reading import Reader
+from search.engines.opensearch_state import OpenSearchState
+from search.engines.opensearch_writing import Writer
+from search.ranking import BucketQuery, Buckets, GroupMembers, LegQuery, Legs
+
+
+@contextmanager
+def open_opensearch(settings: Settings, *, model: str, dimension: int, clock: Clock) -> Iterator["OpenSearchEngine"]:
+    """The engine on the cluster of ``settings.engine_url``, closed at the end.
+
+    Raises:
+        Misconfigured: the URL or its user is refused, or what is under the prefix was made for another model or by someone else.
+        Unavailable: nothing answers there.
+    """
+    cluster = _connected(settings, clock)
+    try:
+        engine = OpenSearchEngine(cluster, checked_prefix(settings.index_prefix), model=model, dimension=dimension, clock=clock)
+        engine.prepare()
+        yield engine
+    finally:
+        cluster.close()
+
+
+class OpenSearchEngine:
+    """Implements :class:`search.ports.Engine`; safe to use from many threads."""
+
+    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, clock: Clock) -> None:
+        self._cluster = cluster
+        self._prefix = prefix
+        self._model = model
+        self._dimension = dimension
+        self._indices = Indices(cluster, prefix, model=model, dimension=dimension)
+        self._ledger = Ledger(cluster)
+        self._writer = Writer(cluster, self._indices, prefix, dimension, clock)
+        self._reader = Reader(cluster, prefix, dimension)
+        self._counter = Counter(cluster, prefix)
+        self.state = OpenSearchState(cluster, prefix, clock)
+
+    @property
+    def guard(self) -> Guard:
+        """What every call goes through; its state is for metrics."""
+        return self._cluster.guard
+
+    def prepare(self) -> None:
+        """Make what all tenants share, and refuse indices that this release must not touch."""
+        self._indices.prepare()
+
+    def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
+        """See :class:`search.ports.Engine`. Reads the ledger, so it sees every acknowledged write, refreshed or not, of every process."""
+        within(len(doc_ids), 0, MAX_IDS, "doc_ids")
+        entries = self._ledger.read(self._names(tenant), doc_ids)
+        return {doc_id: entry.settled for doc_id, entry in entries.items() if entry.settled is not None}
+
+    def write(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> tuple[WriteOutcome, ...]:
+        """See :class:`search.ports.Engine`."""
+        return self._writer.write(tenant, writes)
+
+    def refresh(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._cluster.post(self._names(tenant).alias, "_refresh", ignore_unavailable="true")
+
+    def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
+        """See :class:`search.ports.Engine`."""
+        return self._writer.delete(tenant, doc_ids)
+
+    def erase(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`. The months go first: whoever writes meanwhile makes new ones."""
+        names = self._names(tenant)
+        self.refresh(tenant)
+        live = self._counter.documents(tenant)
+        changes = self.generation(tenant)
+        self._indices.drop_months(names)
+        self._indices.replace_ledger(names, changes + 1)
+        return live
+
+    def document(self, tenant: Tenant, doc_id: str) -> Document | None:
+        """See :class:`search.ports.Engine`."""
+        return self._reader.document(tenant, doc_id)
+
+    def documents(
+        self, tenant: Tenant, filters: Filters, *, match: str | None = None, first: int = 50, after: str | None = None
+    ) -> DocumentPage:
+        """See :class:`search.ports.Engine`."""
+        return self._reader.documents(tenant, filters, match=match, first=first, after=after)
+
+    def legs(self, tenant: Tenant, query: LegQuery, *, deadline: Deadline | None = None) -> Legs:
+        """See :class:`search.ports.Engine`."""
+        return self._reader.legs(tenant, query, deadline)
+
+    def group_members(self, tenant: Tenant, group_keys: Sequence[str], filters: Filters, *, first: int = 100) -> Mapping[str, GroupMembers]:
+        """See :class:`search.ports.Engine`."""
+        return self._counter.group_members(tenant, group_keys, filters, first)
+
+    def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
+        """See :class:`search.ports.Engine`."""
+        buckets, total, scope, without = self._counter.buckets(tenant, query)
+        return Buckets(buckets, total, scope, without, self.generation(tenant))
+
+    def corpus(self, tenant: Tenant) -> Corpus:
+        """See :class:`search.ports.Engine`."""
+        return self._counter.corpus(tenant, generation=self.generation(tenant), model=self._model, dimension=self._dimension)
+
+    def generation(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`. The number of changes the ledger has seen, from its own count of operations."""
+        try:
+            answer = self._cluster.get(self._names(tenant).ledger, "_stats", "docs", level="shards")
+        except NotFound:
+            return 0
+        return sum(self._indices.changes_before(index) + _operations(stats["shards"]) for index, stats in answer["indices"].items())
+
+    def describe(self) -> Mapping[str, str]:
+        """See :class:`search.ports.Engine`."""
+        version = self._cluster.get()["version"]
+        return {
+            "engine": "opensearch",
+            "version": f"OpenSearch {version['number']}",
+            "location": self._cluster.location,
+            "model": self._model,
+            "dimension": str(self._dimension),
+        }
+
+    def close(self) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._cluster.close()
+
+    def _names(self, tenant: Tenant) -> Names:
+        return Names(self._prefix, tenant)
+
+
+def _operations(shards: Mapping[str, Sequence[Mapping[str, object]]]) -> int:
+    """Operations that primary shards have taken."""
+    copies = [copy for shard in shards.values() for copy in shard]
+    return sum(_newest(copy) + 1 for copy in copies if _is_primary(copy))
+
+
+def _is_primary(copy: Mapping[str, object]) -> bool:
+    routing = copy["routing"]
+    return isinstance(routing, Mapping) and bool(routing.get("primary"))
+
+
+def _newest(copy: Mapping[str, object]) -> int:
+    numbers = copy["seq_no"]
+    return int(numbers["max_seq_no"]) if isinstance(numbers, Mapping) else -1
+
+
+def _connected(settings: Settings, clock: Clock) -> Cluster:
+    url = urlsplit(settings.engine_url)
+    port = _port(url)
+    client = opensearchpy.OpenSearch(
+        hosts=[{"host": url.hostname, "port": port, "url_prefix": url.path.strip("/")}],
+        use_ssl=url.scheme == "https",
+        http_auth=_credentials(url.username, url.password, settings),
+        max_retries=0,
+        timeout=settings.engine_timeout_s,
+        pool_maxsize=settings.bulkhead_calls,
+    )
+    guard = Guard(
+        DEPENDENCY,
+        timeout_s=settings.engine_timeout_s,
+        clock=clock,
+        bulkhead_calls=settings.bulkhead_calls,
+        retry=RetryPolicy(attempts=settings.retry_attempts),
+        breaker_failures=settings.breaker_failures,
+        breaker_open_s=settings.breaker_open_s,
+    )
+    return Cluster(client, guard, f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}")
+
+
+def _port(url: SplitResult) -> int:
+    try:
+        port = url.port
+    except ValueError:
+        port = None
+        url = urlsplit("")
+    if not url.hostname or url.query or url.fragment:
+        raise Misconfigured("WA_ENGINE_URL must be http(s)://user@host:9200")
+    return port or (443 if url.scheme == "https" else 9200)
+
+
+def _credentials(user: str | None, password: str | None, settings: Settings) -> tuple[str, str] | None:
+    if not user:
+        return None
+    if settings.engine_password_file is None:
+        return unquote(user), unquote(password or "")
+    try:
+        return unquote(user), settings.engine_password_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"WA_ENGINE_PASSWORD_FILE cannot be read: {error}") from error

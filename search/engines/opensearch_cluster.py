@@ -1,0 +1,200 @@
+"""The wire to one OpenSearch cluster: every call guarded, timed by its deadline, and failing with our errors only."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import opensearchpy
+
+from runtime.clock import Deadline
+from runtime.resilience import Guard
+from search.engines.opensearch_errors import failure_reason, translated, unavailable
+from search.engines.opensearch_items import Item, classified
+
+CHUNK_ITEMS = 500
+CHUNK_BYTES = 5_000_000
+
+_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*\Z")
+_PATTERN = re.compile(r"[a-z][a-z0-9]*(-\*)+\Z")
+_UNSENT = Item("overloaded", "not sent")
+_NDJSON = {"content-type": "application/x-ndjson"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a bulk request: its action line and, but for deletes, its record."""
+
+    action: Mapping[str, Mapping[str, Any]]
+    source: bytes | None = None
+
+    def lines(self) -> bytes:
+        """Newline-delimited JSON."""
+        action = to_json(self.action) + b"\n"
+        return action if self.source is None else action + self.source + b"\n"
+
+
+def to_json(value: object) -> bytes:
+    """Compact UTF-8 JSON. A lone surrogate, which UTF-8 cannot hold, becomes ``?``."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+
+
+class Cluster:
+    """A client of one cluster. Safe to share between threads; make it after a fork."""
+
+    def __init__(self, client: opensearchpy.OpenSearch, guard: Guard, location: str) -> None:
+        self._client = client
+        self.guard = guard
+        self.location = location
+
+    def get(self, *path: str, deadline: Deadline | None = None, **params: str) -> Any:
+        """The answer to a GET."""
+        return self._guarded("GET", path, None, params, deadline)
+
+    def put(self, *path: str, body: object, repeatable: bool = True, **params: str) -> Any:
+        """The answer to a PUT."""
+        return self._guarded("PUT", path, to_json(body), params, None, repeatable=repeatable)
+
+    def post(self, *path: str, body: object = None, deadline: Deadline | None = None, **params: str) -> Any:
+        """The answer to a POST that may be sent twice."""
+        return self._guarded("POST", path, None if body is None else to_json(body), params, deadline)
+
+    def drop(self, *path: str, **params: str) -> Any:
+        """The answer to a DELETE; an absent thing is ``NotFound``, a pattern a defect."""
+        if any("*" in segment for segment in path):
+            raise ValueError("a pattern is never deleted")
+        return self._guarded("DELETE", path, None, params, None)
+
+    def search(self, index: str, body: Mapping[str, Any], *, deadline: Deadline | None = None) -> Mapping[str, Any]:
+        """One whole search. An alias that is not there finds nothing; a part that failed makes all of it ``Unavailable``."""
+        (found,) = self.searches(({"index": index, "ignore_unavailable": True}, body), deadline=deadline, accept=whole)
+        return found
+
+    def searches(
+        self,
+        lines: Sequence[Mapping[str, Any]],
+        *,
+        deadline: Deadline | None = None,
+        accept: Callable[[Sequence[Mapping[str, Any]]], None],
+    ) -> Sequence[Mapping[str, Any]]:
+        """Several searches in one round trip; ``lines`` alternate header and body. ``accept`` raises ``Unavailable`` on answers worth asking for again."""
+        for header in lines[::2]:
+            if not _NAME.match(str(header.get("index", ""))):
+                raise ValueError("a search that names no index would search every tenant")
+        body = b"".join(to_json(line) + b"\n" for line in lines)
+
+        def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
+            responses: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, _NDJSON)["responses"]
+            accept(responses)
+            return responses
+
+        return self.guard.call(ask, deadline=deadline, repeatable=True)
+
+    def bulk(self, operations: Sequence[Operation], *, refresh: bool = False, deadline: Deadline | None = None) -> tuple[Item, ...]:
+        """One item per operation, in order; each must be safe to send twice. What the cluster was too busy for is sent again, alone.
+
+        Raises:
+            Unavailable: some were not taken in the time and attempts given, or writing is switched off. The others may have been written.
+        """
+        return tuple(item for chunk in _chunks(operations) for item in self._bulk_chunk(chunk, deadline, refresh=refresh))
+
+    def close(self) -> None:
+        """Drop the connections."""
+        self._client.close()
+
+    def _bulk_chunk(self, chunk: Sequence[bytes], deadline: Deadline | None, *, refresh: bool) -> list[Item]:
+        items = [_UNSENT] * len(chunk)
+        params = {"refresh": "true" if refresh else "false"}
+
+        def send(timeout_s: float) -> None:
+            waiting = [n for n, item in enumerate(items) if item.fate == "overloaded"]
+            answer = self._perform("POST", ("_bulk",), b"".join(chunk[n] for n in waiting), params, timeout_s, _NDJSON)
+            for n, item in zip(waiting, answer["items"], strict=True):
+                items[n] = classified(item)
+            _raise_if_untaken(items)
+
+        self.guard.call(send, deadline=deadline, repeatable=True)
+        return items
+
+    def _guarded(
+        self,
+        method: str,
+        path: Sequence[str],
+        body: bytes | None,
+        params: Mapping[str, str],
+        deadline: Deadline | None,
+        *,
+        repeatable: bool = True,
+    ) -> Any:
+        return self.guard.call(
+            lambda timeout_s: self._perform(method, path, body, params, timeout_s, None), deadline=deadline, repeatable=repeatable
+        )
+
+    def _perform(
+        self,
+        method: str,
+        path: Sequence[str],
+        body: bytes | None,
+        params: Mapping[str, str],
+        timeout_s: float,
+        headers: Mapping[str, str] | None,
+    ) -> Any:
+        try:
+            answer = self._client.transport.perform_request(
+                method, _url(path), params=dict(params), body=body, timeout=timeout_s, headers=headers
+            )
+        except (opensearchpy.OpenSearchException, opensearchpy.ImproperlyConfigured) as error:
+            raise translated(error) from error
+        if not isinstance(answer, dict):
+            raise unavailable("what listens there answered something that is not OpenSearch; check WA_ENGINE_URL")
+        return answer
+
+
+def whole(responses: Sequence[Mapping[str, Any]]) -> None:
+    """Accepts searches that are complete.
+
+    Raises:
+        Unavailable: a search failed, or some of its shards did, or it ran out of time.
+    """
+    for response in responses:
+        if lost := loss(response):
+            raise unavailable(lost)
+
+
+def loss(response: Mapping[str, Any]) -> str:
+    """Why one search of several is not complete; empty when it is."""
+    if "error" in response:
+        return failure_reason(response["error"])
+    shards = response.get("_shards", {})
+    if shards.get("failed"):
+        failures = shards.get("failures") or [{}]
+        return f"{shards['failed']} of {shards.get('total')} shards failed: {failure_reason(failures[0].get('reason', {}))}"
+    return "the search ran out of time" if response.get("timed_out") else ""
+
+
+def _raise_if_untaken(items: Sequence[Item]) -> None:
+    for item in items:
+        if item.fate in ("overloaded", "blocked"):
+            raise unavailable(f"did not take a write ({item.reason})")
+
+
+def _url(path: Sequence[str]) -> str:
+    if path and not _PATTERN.match(path[0]) and not all(_NAME.match(name) for name in path[0].split(",")):
+        raise ValueError("a path begins with names or an API, never with nothing")
+    return "/" + "/".join(quote(segment, safe="*") for segment in path)
+
+
+def _chunks(operations: Sequence[Operation]) -> Iterator[list[bytes]]:
+    chunk: list[bytes] = []
+    size = 0
+    for operation in operations:
+        lines = operation.lines()
+        if chunk and (len(chunk) >= CHUNK_ITEMS or size + len(lines) > CHUNK_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(lines)
+        size += len(lines)
+    if chunk:
+        yield chunk

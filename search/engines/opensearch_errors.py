@@ -1,0 +1,96 @@
+"""What each failure of the OpenSearch client means to a caller; the one place that knows the client's exceptions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import opensearchpy.exceptions as driver
+
+from runtime.errors import Conflict, InvalidRequest, Misconfigured, NotFound, ServiceError, Unavailable
+
+DEPENDENCY = "opensearch"
+
+HEAP_FULL_RETRY_S = 30.0
+"""A breaker that calls itself permanent stays tripped until heap is freed: repeating sooner only adds to the load."""
+
+_SECURITY = "security_exception"
+_OVERLOADED = {429, 500, 502, 503, 504}
+
+
+class NoRoom(Misconfigured):
+    """The cluster takes no further index: it is at its limit of shards."""
+
+
+def translated(error: Exception) -> ServiceError:
+    """The error to raise from ``error``, an exception of the client."""
+    if isinstance(error, driver.ImproperlyConfigured):
+        return Misconfigured(f"WA_ENGINE_URL cannot be used: {error}")
+    if isinstance(error, driver.SerializationError):
+        return unavailable("what listens there answered something that is not OpenSearch; check WA_ENGINE_URL")
+    if isinstance(error, driver.ConnectionError):
+        return _unconnected(error)
+    if isinstance(error, driver.TransportError):
+        return _refused(error)
+    return ServiceError(f"the OpenSearch client failed: {type(error).__name__}")
+
+
+def unavailable(reason: str, retry_after_s: float | None = None) -> Unavailable:
+    """OpenSearch did not serve a call."""
+    return Unavailable(f"opensearch: {reason}", dependency=DEPENDENCY, retry_after_s=retry_after_s)
+
+
+def failure_reason(failure: Mapping[str, Any]) -> str:
+    """Type and reason of an ``error`` object, short and on one line; never the request."""
+    causes = failure.get("root_cause") or [failure]
+    cause = causes[0] if isinstance(causes[0], Mapping) else failure
+    text = f"{cause.get('type', 'error')}: {cause.get('reason', 'no reason given')}"
+    return " ".join(text.split())[:300]
+
+
+def failure_type(failure: object) -> str:
+    """The type of an ``error`` object, of its first root cause where it has one."""
+    if not isinstance(failure, Mapping):
+        return ""
+    causes = failure.get("root_cause") or [failure]
+    cause = causes[0] if isinstance(causes[0], Mapping) else failure
+    return str(cause.get("type", ""))
+
+
+def _unconnected(error: driver.ConnectionError) -> ServiceError:
+    if isinstance(error, driver.ConnectionTimeout):
+        return unavailable("did not answer in the time given")
+    if isinstance(error, driver.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return Misconfigured(
+            "the certificate of WA_ENGINE_URL is not trusted; add its authority to the system's, or use the name it was issued for"
+        )
+    return unavailable("cannot be reached; check that the cluster of WA_ENGINE_URL runs and try again")
+
+
+def _refused(error: driver.TransportError) -> ServiceError:
+    status = error.status_code if isinstance(error.status_code, int) else 0
+    failure = error.info.get("error") if isinstance(error.info, Mapping) else None
+    kind = failure_type(failure)
+    reason = failure_reason(failure) if isinstance(failure, Mapping) else f"status {error.status_code}"
+    if status == 401 or kind == _SECURITY:
+        return Misconfigured(f"OpenSearch refuses the user of WA_ENGINE_URL ({reason}); check its rights and WA_ENGINE_PASSWORD_FILE")
+    if status in _OVERLOADED or kind == "cluster_block_exception":
+        return unavailable(reason, HEAP_FULL_RETRY_S if _heap_is_full(failure) else None)
+    return _answered(status, kind, reason)
+
+
+def _answered(status: int, kind: str, reason: str) -> ServiceError:
+    if status == 404:
+        return NotFound(f"not there in OpenSearch: {reason}")
+    if status == 409 or kind == "resource_already_exists_exception":
+        return Conflict(f"changed meanwhile in OpenSearch: {reason}")
+    if status == 413:
+        return InvalidRequest("is larger than http.max_content_length of the cluster", field="body")
+    if kind == "validation_exception" and "shards open" in reason:
+        return NoRoom(f"the cluster has no room for another month ({reason}); raise cluster.max_shards_per_node or drop old months")
+    return ServiceError(f"OpenSearch refused a request of ours: {reason}")
+
+
+def _heap_is_full(failure: object) -> bool:
+    if not isinstance(failure, Mapping):
+        return False
+    causes = failure.get("root_cause") or [failure]
+    return any(isinstance(cause, Mapping) and cause.get("durability") == "PERMANENT" for cause in [*causes, failure])

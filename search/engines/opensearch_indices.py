@@ -1,0 +1,203 @@
+"""Making indices from the shipped JSON, and refusing those that are not as they must be.
+
+An index is made with an explicit body and never by the template alone: with the template missing or misspelt, OpenSearch makes an index without a
+mapping and says nothing. The template is there for whoever restores or copies an index by hand. Every mapping is read back and compared, because a
+vector field of another kind than Lucene's accepts writes that it never finds again.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from runtime.errors import Conflict, Misconfigured, NotFound
+from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_names import Names, every_month, is_month_index, state_index
+
+_ANOTHER_PREFIX = "or name another WA_INDEX_PREFIX and ingest again"
+
+
+def shipped(name: str) -> dict[str, Any]:
+    """A file of ``search/engines/templates``."""
+    body: dict[str, Any] = json.loads((files("search.engines.templates") / f"{name}.json").read_text("utf-8"))
+    return body
+
+
+class Indices:
+    """The indices under one prefix, all made for one embedding model."""
+
+    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int) -> None:
+        self._cluster = cluster
+        self._prefix = prefix
+        self._model = model
+        self._dimension = dimension
+        self._ready: set[str] = set()
+        self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Make what all tenants share, and check every index there is.
+
+        Raises:
+            Misconfigured: something under this prefix was made for another model, or has another mapping than ours.
+        """
+        self._make(state_index(self._prefix), self._state_body())
+        self._check_state()
+        self._put_templates()
+        for index, mapping in self._month_mappings(every_month(self._prefix)):
+            self._check_month(index, mapping)
+
+    def ensure_month(self, names: Names, month: str) -> None:
+        """After this the month's alias can be written to.
+
+        Raises:
+            NoRoom: the cluster takes no further index.
+            Misconfigured: an index of that name has another mapping.
+        """
+        alias = names.month_alias(month)
+        if self._is_ready(alias):
+            return
+        body = self._record_body()
+        self._make(names.month_index(month), {**body, "aliases": {alias: {"is_write_index": True}, names.alias: {}}})
+        for index, mapping in self._month_mappings(alias):
+            self._check_month(index, mapping)
+        self._now_ready(alias)
+
+    def ensure_ledger(self, names: Names) -> None:
+        """After this the tenant's ledger can be written to."""
+        if self._is_ready(names.ledger):
+            return
+        if self.ledger_index(names) is None:
+            self._make(names.ledger_index(), {**shipped("ledger"), "aliases": {names.ledger: {"is_write_index": True}}})
+        self._now_ready(names.ledger)
+
+    def forget(self, names: Names) -> None:
+        """Look again at what exists: someone else removed indices of this tenant."""
+        with self._lock:
+            self._ready = {alias for alias in self._ready if alias != names.ledger and not alias.startswith(f"{names.alias}-")}
+
+    def months(self, names: Names) -> tuple[str, ...]:
+        """The month indices of a tenant, oldest first; none for a tenant never seen."""
+        return tuple(sorted(index for index in self._behind(names.alias) if names.holds(index)))
+
+    def ledger_index(self, names: Names) -> str | None:
+        """The index behind the tenant's ledger alias."""
+        return max(self._behind(names.ledger), default=None)
+
+    def drop_months(self, names: Names) -> None:
+        """Remove every month of the tenant."""
+        months = self.months(names)
+        for start in range(0, len(months), 50):
+            self._drop(",".join(months[start : start + 50]))
+        self.forget(names)
+
+    def replace_ledger(self, names: Names, changes_before: int) -> None:
+        """Put an empty ledger in the place of the present one, in one step. Its count of changes goes on from ``changes_before``."""
+        present = self.ledger_index(names)
+        if present is None:
+            return
+        body = shipped("ledger")
+        body["mappings"]["_meta"]["changes_before"] = changes_before
+        following = names.next_ledger_index(present)
+        self._make(following, body)
+        add = {"add": {"index": following, "alias": names.ledger, "is_write_index": True}}
+        try:
+            self._cluster.post("_aliases", body={"actions": [{"remove_index": {"index": present}}, add]})
+        except NotFound:
+            return  # another process replaced it first
+
+    def changes_before(self, index: str) -> int:
+        """Changes counted before this ledger index was made."""
+        meta = self._cluster.get(index, "_mapping")[index]["mappings"].get("_meta", {})
+        return int(meta.get("changes_before", 0))
+
+    def _behind(self, alias: str) -> Iterable[str]:
+        try:
+            found: Mapping[str, Any] = self._cluster.get(alias, "_alias")
+        except NotFound:
+            return ()
+        return found.keys()
+
+    def _drop(self, index: str) -> None:
+        try:
+            self._cluster.drop(index, ignore_unavailable="true")
+        except NotFound:
+            return
+
+    def _make(self, index: str, body: Mapping[str, Any]) -> None:
+        try:
+            self._cluster.put(index, body=body)
+        except Conflict:
+            return  # made by another process, or by an earlier attempt of this call
+
+    def _state_body(self) -> dict[str, Any]:
+        body = shipped("state")
+        body["mappings"]["_meta"] |= {"model": self._model, "dimension": self._dimension}
+        return body
+
+    def _record_body(self) -> dict[str, Any]:
+        body: dict[str, Any] = shipped("records")["template"]
+        body["mappings"]["_meta"] |= {"model": self._model, "dimension": self._dimension}
+        body["mappings"]["properties"]["vector"]["dimension"] = self._dimension
+        return body
+
+    def _put_templates(self) -> None:
+        name = f"{self._prefix}-records"
+        months = shipped("months") | {"index_patterns": [every_month(self._prefix)], "composed_of": [name]}
+        self._cluster.put("_component_template", name, body={"template": self._record_body()})
+        self._cluster.put("_index_template", f"{self._prefix}-months", body=months)
+
+    def _month_mappings(self, target: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        answer: Mapping[str, Any] = self._cluster.get(target, "_mapping", expand_wildcards="open")
+        for index, body in answer.items():
+            if is_month_index(self._prefix, index):
+                yield index, body["mappings"]
+
+    def _check_state(self) -> None:
+        index = state_index(self._prefix)
+        mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
+        self._check_model(index, mapping)
+        self._refuse(index, list(differences(shipped("state")["mappings"]["properties"], mapping.get("properties", {}))))
+
+    def _check_month(self, index: str, mapping: Mapping[str, Any]) -> None:
+        self._check_model(index, mapping)
+        expected = self._record_body()["mappings"]
+        found = list(differences(expected["properties"], mapping.get("properties", {})))
+        if str(mapping.get("dynamic")).lower() != "strict":
+            found.append("dynamic")
+        self._refuse(index, found)
+
+    def _check_model(self, index: str, mapping: Mapping[str, Any]) -> None:
+        meta = mapping.get("_meta", {})
+        if "model" not in meta:
+            raise Misconfigured(f"{index} exists and was not made by WisdomAgent; remove it, {_ANOTHER_PREFIX}")
+        if (meta["model"], meta.get("dimension")) != (self._model, self._dimension):
+            raise Misconfigured(
+                f"{index} was made for vectors of {meta['model']} (dimension {meta.get('dimension')}), and WA_EMBEDDER asks for {self._model} "
+                f"(dimension {self._dimension}); set WA_EMBEDDER back, {_ANOTHER_PREFIX}"
+            )
+
+    def _refuse(self, index: str, found: list[str]) -> None:
+        if found:
+            raise Misconfigured(
+                f"{index} has another mapping than this release makes ({', '.join(found[:3])}); remove it, {_ANOTHER_PREFIX}"
+            )
+
+    def _is_ready(self, alias: str) -> bool:
+        with self._lock:
+            return alias in self._ready
+
+    def _now_ready(self, alias: str) -> None:
+        with self._lock:
+            self._ready.add(alias)
+
+
+def differences(expected: Mapping[str, Any], found: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """The places where ``found`` does not say what ``expected`` says; what it says beyond that does not matter."""
+    for key, value in expected.items():
+        place = f"{path}.{key}" if path else key
+        if isinstance(value, Mapping):
+            inner = found.get(key)
+            yield from differences(value, inner if isinstance(inner, Mapping) else {}, place) if value else ()
+        elif found.get(key) != value:
+            yield place

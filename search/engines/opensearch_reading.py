@@ -1,0 +1,115 @@
+"""Reading documents and ranking passages: what the searches find, checked and put into our types."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runtime.clock import Deadline
+from runtime.errors import ServiceError
+from runtime.telemetry import logger
+from runtime.tenancy import Tenant
+from search.documents import Document, DocumentPage, Filters
+from search.engines import opensearch_queries as queries
+from search.engines.limits import MAX_PAGE, check_query, within
+from search.engines.opensearch_cluster import Cluster, loss, whole
+from search.engines.opensearch_errors import unavailable
+from search.engines.opensearch_names import Names
+from search.engines.opensearch_records import candidate_of, document_of
+from search.engines.ordering import encoded
+from search.ranking import LegHit, LegName, LegQuery, Legs
+
+Answer = Mapping[str, Any]
+Hits = Sequence[Mapping[str, Any]]
+
+_log = logger(__name__)
+
+
+class Reader:
+    """Finds documents and passages of all tenants of one cluster."""
+
+    def __init__(self, cluster: Cluster, prefix: str, dimension: int) -> None:
+        self._cluster = cluster
+        self._prefix = prefix
+        self._dimension = dimension
+
+    def document(self, tenant: Tenant, doc_id: str) -> Document | None:
+        """See :meth:`search.ports.Engine.document`."""
+        names = Names(self._prefix, tenant)
+        found = own_hits(names, self._cluster.search(names.alias, queries.one_document(tenant, doc_id)))
+        return document_of(found[0]["_source"]) if found else None
+
+    def documents(self, tenant: Tenant, filters: Filters, *, match: str | None, first: int, after: str | None) -> DocumentPage:
+        """See :meth:`search.ports.Engine.documents`."""
+        within(first, 1, MAX_PAGE, "first")
+        names = Names(self._prefix, tenant)
+        answer = self._cluster.search(names.alias, queries.document_page(tenant, filters, match, first + 1, after))
+        found = own_hits(names, answer)
+        documents = tuple(document_of(hit["_source"]) for hit in found[:first])
+        cursor = encoded((found[first - 1]["sort"][0], found[first - 1]["sort"][1])) if len(found) > first else None
+        return DocumentPage(documents, answer["hits"]["total"]["value"], cursor)
+
+    def legs(self, tenant: Tenant, query: LegQuery, deadline: Deadline | None) -> Legs:
+        """See :meth:`search.ports.Engine.legs`."""
+        check_query(query, self._dimension)
+        names = Names(self._prefix, tenant)
+        asked: tuple[LegName, ...] = ("lexical",) if query.vector is None else ("lexical", "vector")
+        lines = queries.legs(names.alias, tenant, query)
+        *answers, count = self._cluster.searches(lines, deadline=deadline, accept=_something_found)
+        lost = {name: reason for name, answer in zip(asked, answers, strict=True) if (reason := loss(answer))}
+        for name, reason in lost.items():
+            _log.warning("leg_lost", leg=name, reason=reason)
+        found = {name: own_hits(names, answer) for name, answer in zip(asked, answers, strict=True) if name not in lost}
+        lexical, vector = _ranked(found.get("lexical", ()), found.get("vector", ()))
+        return Legs(lexical, tuple(_with_cosine(hit) for hit in vector), count["hits"]["total"]["value"], lost)
+
+
+def own_hits(names: Names, answer: Answer) -> Hits:
+    """The hits of an answer.
+
+    Raises:
+        ServiceError: one of them is another tenant's, which must never happen; none is returned.
+    """
+    hits: Hits = answer["hits"]["hits"]
+    for hit in hits:
+        if not names.holds(hit["_index"]) or _tenant(hit) != names.tenant:
+            _log.error("foreign_hit", index=hit["_index"])
+            raise ServiceError("a search came back with a document of another tenant; nothing was returned, and the operator has been told")
+    return hits
+
+
+def _tenant(hit: Mapping[str, Any]) -> object:
+    return hit["_source"].get("tenant") if "_source" in hit else hit.get("fields", {}).get("tenant", [None])[0]
+
+
+def cosine(score: float) -> float:
+    """The cosine behind Lucene's score for ``innerproduct``: 1 + d for d >= 0, 1 / (1 - d) below."""
+    return score - 1.0 if score >= 1.0 else 1.0 - 1.0 / score
+
+
+def _something_found(answers: Sequence[Answer]) -> None:
+    """Accepts what can be answered from.
+
+    Raises:
+        Unavailable: every leg failed, or the count did.
+    """
+    *legs, count = answers
+    whole([count])
+    reasons = [loss(leg) for leg in legs]
+    if all(reasons):
+        raise unavailable("; ".join(dict.fromkeys(reasons)))
+
+
+def _ranked(*legs: Hits) -> tuple[tuple[LegHit, ...], ...]:
+    """Each leg with its ranks. While a document is being replaced, passages of its older version are left out."""
+    newest: dict[str, int] = {}
+    for hit in (hit for leg in legs for hit in leg):
+        source = hit["_source"]
+        newest[source["doc_id"]] = max(source["version"], newest.get(source["doc_id"], 0))
+    return tuple(tuple(_numbered(hit for hit in leg if hit["_source"]["version"] == newest[hit["_source"]["doc_id"]])) for leg in legs)
+
+
+def _numbered(hits: Iterable[Mapping[str, Any]]) -> Iterable[LegHit]:
+    return (LegHit(candidate_of(hit["_source"]), hit["_score"], rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _with_cosine(hit: LegHit) -> LegHit:
+    return LegHit(hit.candidate, cosine(hit.score), hit.rank)
