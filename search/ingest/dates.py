@@ -89,7 +89,9 @@ def _epoch(value: float) -> datetime:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value)
     if _MILLISECONDS[0] <= value < _MILLISECONDS[1]:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
-    raise _Unreadable("is neither seconds nor milliseconds since 1970 of a day from 1973 to 2286; write an ISO 8601 date such as 2026-03-04T09:12:00Z")
+    raise _Unreadable(
+        "is neither seconds nor milliseconds since 1970 of a day from 1973 to 2286; write an ISO 8601 date such as 2026-03-04T09:12:00Z"
+    )
 
 
 def _written(value: object, order: ColumnOrder) -> datetime:

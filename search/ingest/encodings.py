@@ -2,6 +2,7 @@
 
 import codecs
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -20,6 +21,10 @@ BROKEN = "\udcff"
 _SAMPLE_BYTES = 1 << 18
 _NULS_OF_UTF16 = 0.2
 _WESTERN = "cp1252"
+_NEIGHBOURS = ("cp1250", "cp1254", "cp1257")
+_ACCENTED = re.compile("[À-ÖØ-öø-ÿŒœ]")
+_BESIDE_PLAIN = re.compile("(?<=[A-Za-z])[À-ÖØ-öø-ÿŒœ]|[À-ÖØ-öø-ÿŒœ](?=[A-Za-z])")
+_WESTERN_SIGNS = frozenset("€£§°«»¡¿´·ªº„“”‘’‚–—…•™®©¹²³½¼¾±×\xa0")
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -131,12 +136,22 @@ def _unmarked_utf16(head: bytes) -> str | None:
 
 
 def _guessed(sample: bytes) -> str:
-    """The likeliest encoding; Western European when nothing speaks more for another one."""
+    """The likeliest encoding. Short samples mislead the detector, so text that makes sense as Western European is that, unless a neighbour
+    of that code page suits its language better."""
     matches = list(charset_normalizer.from_bytes(sample))
+    western = next((match for match in matches if _WESTERN in match.could_be_from_charset), None)
     if not matches:
         return _WESTERN
     best = matches[0]
-    western = next((match for match in matches if _WESTERN in match.could_be_from_charset), None)
-    if western and western.chaos <= best.chaos and western.coherence >= best.coherence:
-        return _WESTERN
+    if _looks_western(sample):
+        neighbour = best.encoding in _NEIGHBOURS and (western is None or best.coherence > western.coherence)
+        return best.encoding if neighbour else _WESTERN
     return best.encoding
+
+
+def _looks_western(sample: bytes) -> bool:
+    """True when nearly every accented letter stands beside a plain one, and everything else beyond ASCII is a sign of Western typography."""
+    text = sample.decode(_WESTERN, "replace")
+    foreign = [character for character in text if not character.isascii() and character not in _WESTERN_SIGNS]
+    accented = len(_ACCENTED.findall(text))
+    return accented == len(foreign) and len(_BESIDE_PLAIN.findall(text)) >= 0.7 * accented

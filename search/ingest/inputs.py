@@ -57,10 +57,10 @@ def opened(source: Path | BinaryIO, closing: ExitStack) -> Input:
     """
     try:
         if not isinstance(source, Path):
-            return _Stream(source)
+            return _Stream(source, closing)
         if stat.S_ISREG(source.stat().st_mode):
             return _File(source, closing)
-        return _Stream(closing.enter_context(source.open("rb")))
+        return _Stream(closing.enter_context(source.open("rb")), closing)
     except BREAKS as error:
         raise unreadable(source, error) from error
 
@@ -92,7 +92,7 @@ class _File:
         return _first_lines(self._bytes().read(_SAMPLE_BYTES), encoding)
 
     def text(self, encoding: Encoding) -> TextIO:
-        return _text(self._bytes(), encoding)
+        return self._closing.enter_context(_text(self._bytes(), encoding))
 
     def share_read(self) -> float | None:
         if self._raw is None or self._raw.closed or not self._size:
@@ -112,7 +112,8 @@ class _File:
 class _Stream:
     name = ""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, closing: ExitStack) -> None:
+        self._closing = closing
         first = _read(stream, len(_GZIP))
         self._stream: BinaryIO = _joined(first, stream)
         if first == _GZIP:
@@ -127,7 +128,7 @@ class _Stream:
         return _first_lines(self._head[:_SAMPLE_BYTES], encoding)
 
     def text(self, encoding: Encoding) -> TextIO:
-        return _text(_joined(self._head, self._stream), encoding)
+        return self._closing.enter_context(_text(_joined(self._head, self._stream), encoding))
 
     def share_read(self) -> float | None:
         return None

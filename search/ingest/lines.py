@@ -7,8 +7,11 @@ from typing import TextIO
 
 from search.ingest.encodings import BROKEN
 
-MAX_ROW_CHARS = 16 * 1024 * 1024
+MAX_ROW_CHARS = 8 * 1024 * 1024
 """Longest row of input in characters; a longer one is rejected without being kept."""
+
+MAX_ROW_LINES = 20_000
+"""Most lines of one row; a quote that nothing closes is given up there."""
 
 TOO_LONG = "\ud800"
 """Stands for a line that was longer than ``MAX_ROW_CHARS``; no decoder makes this character of sound bytes."""
@@ -41,7 +44,7 @@ class Lines:
 
     def __next__(self) -> str:
         """The next line with its line end; an endless row ends here too, which ``row_too_long`` tells."""
-        if self._chars > self._limit:
+        if self.row_too_long:
             raise StopIteration
         line = self._waiting.popleft() if self._waiting else self._read()
         if not line:
@@ -52,13 +55,8 @@ class Lines:
 
     @property
     def row_too_long(self) -> bool:
-        """True when the lines since :meth:`start_row` exceed the limit."""
-        return self._chars > self._limit
-
-    @property
-    def lines_in_row(self) -> int:
-        """Lines handed out since :meth:`start_row`."""
-        return len(self._row)
+        """True when the lines since :meth:`start_row` exceed a limit."""
+        return self._chars > self._limit or len(self._row) >= MAX_ROW_LINES
 
     def start_row(self) -> None:
         """Forget the lines handed out so far."""

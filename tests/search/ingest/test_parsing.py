@@ -43,7 +43,10 @@ def test_camel_case_and_snake_case_say_the_same() -> None:
         "version": 3,
         "attributes": {"plan": "pro"},
     }
-    snake = {{"docId": "doc_id", "occurredAt": "occurred_at", "themeId": "theme_id", "accountId": "account_id"}.get(k, k): v for k, v in camel.items()}
+    snake = {
+        {"docId": "doc_id", "occurredAt": "occurred_at", "themeId": "theme_id", "accountId": "account_id"}.get(k, k): v
+        for k, v in camel.items()
+    }
     result = parse_document(camel, DEFAULTS)
     assert result == parse_document(snake, DEFAULTS)
     assert result.asked_version == 3
@@ -72,7 +75,9 @@ def test_a_row_without_id_gets_the_same_one_every_time() -> None:
     assert parse_document({**row, "text": "Other"}, DEFAULTS).document.doc_id != first.document.doc_id
 
 
-@pytest.mark.parametrize("text", [None, "", "   \u200b\n", "\u200b\u200d\ufeff", "\x00\x01", "\u2800\u3164", "\u0301", 5, True, ["a"], {"a": 1}])
+@pytest.mark.parametrize(
+    "text", [None, "", "   \u200b\n", "\u200b\u200d\ufeff", "\x00\x01", "\u2800\u3164", "\u0301", 5, True, ["a"], {"a": 1}]
+)
 def test_text_that_shows_nothing_is_refused(text: object) -> None:
     assert refused(text=text).field == "text"
 
@@ -125,7 +130,9 @@ def test_ratings_are_numbers_or_text_that_is_one(rating: object, stored: float |
     assert parsed(rating=rating).document.rating == stored
 
 
-@pytest.mark.parametrize("rating", ["five", "NaN", "inf", float("nan"), float("inf"), True, "1_0", "5/5", "1,000", [5], 10**400, "9" * 500, "٤"])
+@pytest.mark.parametrize(
+    "rating", ["five", "NaN", "inf", float("nan"), float("inf"), True, "1_0", "5/5", "1,000", [5], 10**400, "9" * 500, "٤"]
+)
 def test_other_ratings_are_refused(rating: object) -> None:
     assert refused(rating=rating).field == "rating"
 
