@@ -42,6 +42,7 @@ from search.engines.selection import Ranked, best
 from search.engines.shelf import Shelf, ShelfView
 from search.engines.sqlite_store import SqliteStore
 from search.engines.vocabulary import term_numbers
+from search.filters import zone_named
 from search.ranking import BucketQuery, Buckets, GroupMembers, LegHit, LegName, LegQuery, Legs
 from search.versions import Decision, decide
 
@@ -111,14 +112,18 @@ class EmbeddedEngine:
 
     def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
         """See :class:`search.ports.Engine`."""
+        wanted = list(dict.fromkeys(doc_ids))
+        removed: dict[str, StoredVersion] = {}
         with self._store.writing() as connection:
             tenant_no = document_rows.tenant_number(connection, tenant)
-            if tenant_no is None or not document_rows.any_live(connection, tenant_no, doc_ids):
+            if tenant_no is None or not document_rows.any_live(connection, tenant_no, wanted):
                 return ()
-            removed = document_rows.remove(connection, tenant_no, doc_ids, document_rows.next_generation(connection, tenant_no))
+            generation = document_rows.next_generation(connection, tenant_no)
+            for start in range(0, len(wanted), MAX_IDS):
+                removed |= document_rows.remove(connection, tenant_no, wanted[start : start + MAX_IDS], generation)
             document_rows.bury(connection, tenant_no, removed)
         self._store.forget_log()
-        return tuple(doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id in removed)
+        return tuple(doc_id for doc_id in wanted if doc_id in removed)
 
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`."""
@@ -178,6 +183,7 @@ class EmbeddedEngine:
     def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
         """See :class:`search.ports.Engine`."""
         within(query.ids_per_bucket, 0, MAX_BUCKET_IDS, "ids_per_bucket")
+        zone_named(query.time_zone)
         with self._moment(tenant) as (connection, view):
             scope = _passing(connection, view, query.filters)
             rows = np.flatnonzero(matching(connection, view, scope, query.match))

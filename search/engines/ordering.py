@@ -15,6 +15,7 @@ Place = tuple[int, str]
 """Where a page ended: instant in milliseconds, and document id."""
 
 Rows = NDArray[np.int64]
+_FARTHEST_MS = 2**60
 
 
 def newest(columns: ColumnsView, rows: Rows, count: int) -> list[int]:
@@ -57,7 +58,7 @@ def decoded(cursor: str) -> Place:
         instant, doc_id = values
     except (ValueError, TypeError, binascii.Error) as error:
         raise _unreadable() from error
-    if type(instant) is not int or not isinstance(doc_id, str):
+    if type(instant) is not int or abs(instant) > _FARTHEST_MS or not isinstance(doc_id, str):
         raise _unreadable()
     return instant, doc_id
 
