@@ -29,6 +29,9 @@ def _kinds() -> dict[str, tuple[int, int]]:
 QUALITIES: Mapping[str, tuple[str, int]] = MappingProxyType(_signs())
 """Lower-case word → quality and side (+1 or -1)."""
 
+PHRASES: Mapping[str, tuple[str, int]] = MappingProxyType({phrase: (name, sign) for phrase, (name, sign) in _LISTED["phrases"].items()})
+"""Two lower-case words in a row → quality and side, for words that alone say nothing of the kind."""
+
 SYNONYMS: Mapping[str, frozenset[int]] = MappingProxyType(_groups())
 """Lower-case word → the groups of near-synonyms it is in."""
 

@@ -26,8 +26,9 @@ _OTHER_LANGUAGES = frozenset(
 _OTHER_SCRIPTS = re.compile(r"[不没沒未无無非]|ません|ない|なかった|ぬ|않|못|없")
 _WISHES = frozenset(
     "wish wishes hope hopes hoped hoping supposed expected expecting expect expects promised promises promise advertised should thought "
-    "wanted wants want wanting requested requests requesting assumed pretend pretends pretended".split()
+    "wanted wants want wanting please requested requests requesting assumed pretend pretends pretended".split()
 )
+_REPORTING = frozenset("said says told claimed claims promised announced wrote".split())
 _AUXILIARIES = frozenset("is are was were be been am can could will would shall should may might must do does did has have had".split())
 _LIGHT = frozenset(
     "have has had having take takes took taken make makes made give gives gave given seem seems seemed want wants wanted need needs "
@@ -73,6 +74,8 @@ def _heads(text: str, words: Sequence[Word], index: int) -> list[int]:
     reach = list(_reach(text, words, index))
     if lower in {"no", "not"} and following in {"one", "body"} and lower == "no":
         return _subject_heads(words, reach[1:])
+    if (lower, following) in {("anything", "but"), ("far", "from"), ("no", "means")}:
+        return _predicate_heads(words, list(_after(text, words, index + 1)))
     if lower in _NOBODY:
         return _subject_heads(words, reach)
     if lower in _NOT and _denies(words, index):
@@ -127,6 +130,13 @@ def _reach(text: str, words: Sequence[Word], index: int) -> Iterator[int]:
         if _PUNCTUATION.search(text, words[at - 1].end, words[at].start) or words[at].lower in _BREAKS:
             return
         yield at
+
+
+def _after(text: str, words: Sequence[Word], index: int) -> Iterator[int]:
+    """Like :func:`_reach`, past a first word that would end the clause."""
+    if index + 1 < len(words) and not _PUNCTUATION.search(text, words[index].end, words[index + 1].start):
+        yield index + 1
+        yield from _reach(text, words, index + 1)
 
 
 def _predicate_heads(words: Sequence[Word], reach: Sequence[int]) -> list[int]:
@@ -200,8 +210,10 @@ def _unreal(text: str, words: Sequence[Word]) -> set[int]:
         told = lower == "told" and index > 0 and lowers[index - 1] in {"was", "were", "been"}
         past = lower == "used" and following == "to" and (index == 0 or lowers[index - 1] not in _AUXILIARIES | {"got", "get", "getting"})
         instead = (lower, following) in {("instead", "of"), ("rather", "than")}
-        wished = lower == "if" and "would" in lowers[:index]
-        if lower in _WISHES or told or past or instead or wished:
+        wished = (lower == "if" and "would" in lowers[:index]) or (lower == "would" and following in {"like", "love", "appreciate"})
+        reported = lower in {"would", "will"} and bool(_REPORTING & set(lowers[max(0, index - 6) : index]))
+        better = lower == "could" and following == "be"
+        if lower in _WISHES or told or past or instead or wished or reported or better:
             found.update(_reach(text, words, index))
     return found
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from grounding.calendar_words import Date, TimeOfDay, dates, times
 from grounding.entities import kinds, names
-from grounding.opposites import QUALITIES, SYNONYMS
+from grounding.opposites import PHRASES, QUALITIES, SYNONYMS
 from grounding.polarity import Tone, tones
 from grounding.quantifiers import strength
 from grounding.quantities import Code, Quantity, codes, quantities
@@ -45,7 +45,9 @@ class Reading:
     @functools.cached_property
     def meanings(self) -> tuple[Meaning, ...]:
         """The content words."""
-        return tuple(_meaning(word, tone) for word, tone in zip(self.words, self.tones, strict=True) if word.content)
+        pairs = zip(self.words, self.tones, strict=True)
+        found = (_meaning(word, tone, self.words[at - 1].lower if at else "") for at, (word, tone) in enumerate(pairs))
+        return tuple(meaning for meaning in found if meaning.word.content or meaning.quality)
 
     @functools.cached_property
     def topic(self) -> tuple[Meaning, ...]:
@@ -99,7 +101,7 @@ def read(text: str, occurred_at: datetime | None = None) -> Reading:
     return Reading(text, occurred_at)
 
 
-def _meaning(word: Word, tone: Tone) -> Meaning:
-    quality, side = QUALITIES.get(word.lower, ("", 1))
+def _meaning(word: Word, tone: Tone, before: str) -> Meaning:
+    quality, side = PHRASES.get(f"{before} {word.lower}") or QUALITIES.get(word.lower, ("", 1))
     sign = -side if tone.denied else side
     return Meaning(word, tone, quality, sign, SYNONYMS.get(word.lower, frozenset()), rarity(word.lower))

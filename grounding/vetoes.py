@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from grounding.answers import Because
 from grounding.entities import excludes
+from grounding.opposites import EXCLUSIVE
 from grounding.polarity import denials_elsewhere
 from grounding.quantifiers import SOME
 from grounding.quantities import Quantity
@@ -11,9 +12,14 @@ from grounding.reading import Meaning, Reading
 from grounding.words import Word
 
 _ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
+_FOREIGN = frozenset(
+    "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma de do het een "
+    "van ik en och jag det og jeg".split()
+) - {"do", "me"}
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
 )
+_NO_PREFIX = frozenset("discount display disorder discharge disease dispatch discover disclose dismiss dispute distance district".split())
 _DOUBTED = 0.5
 _NEAR = 5
 
@@ -42,8 +48,8 @@ def number_missing(claim: Reading, span: Reading) -> bool:
 
 
 def _article(claim: Reading, quantity: Quantity) -> bool:
-    """``a week`` asserts no figure by itself."""
-    return claim.text[quantity.start : quantity.start + 2].lower() in {"a ", "an"}
+    """``a week`` asserts no figure by itself; ``over a week`` does."""
+    return quantity.comparison == "equal" and claim.text[quantity.start : quantity.start + 2].lower() in {"a ", "an"}
 
 
 def _real(span: Reading) -> tuple[Quantity, ...]:
@@ -61,19 +67,23 @@ def name_missing(claim: Reading, span: Reading) -> bool:
 
 
 def _named(name: Word, words: Sequence[Word]) -> bool:
-    return any(name.stem == word.stem or (len(name.lower) > 3 and name.lower in word.lower) for word in words)
+    kind = EXCLUSIVE.get(name.lower)
+    return any(
+        name.stem == word.stem or (len(name.lower) > 3 and name.lower in word.lower) or (kind and kind == EXCLUSIVE.get(word.lower))
+        for word in words
+    )
 
 
 def opposed(claim: Reading, span: Reading) -> bool:
     """What the claim says, the span denies or says the opposite of, or only wishes for or asks; or who does what to whom is swapped."""
     if not _english(claim.words):
         return denials_elsewhere(claim.text, claim.words) % 2 != denials_elsewhere(span.text, span.words) % 2
-    return bool(opposing(claim, span)) or _doubted(claim, span) or _swapped(claim, span)
+    return bool(opposing(claim, span)) or _doubted(claim, span) or _swapped(claim, span) or _compared_the_other_way(claim, span)
 
 
 def _english(words: Iterable[Word]) -> bool:
-    lowers = [word.lower for word in words]
-    return any(lower in _ENGLISH for lower in lowers) or all(lower.isascii() for lower in lowers)
+    lowers = {word.lower for word in words}
+    return bool(lowers & _ENGLISH) or (all(lower.isascii() for lower in lowers) and not lowers & _FOREIGN)
 
 
 def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
@@ -95,16 +105,16 @@ def _comparable(meaning: Meaning, other: Meaning) -> bool:
 
 def _agree(meaning: Meaning, other: Meaning) -> bool:
     if meaning.quality and meaning.quality == other.quality:
-        return meaning.sign == other.sign
+        return meaning.sign == other.sign and (meaning.tone.unreal or not other.tone.unreal)
     if meaning.same_word(other):
         return meaning.tone.denied == other.tone.denied
     return meaning.tone.denied != other.tone.denied
 
 
 def _prefixed(meaning: Meaning, other: Meaning) -> bool:
-    """``unhelpful`` beside ``helpful``."""
+    """``unhelpful`` beside ``helpful``, ``dislike`` beside ``like``."""
     lower = meaning.word.lower
-    return len(lower) > 5 and lower.startswith("un") and lower[2:] == other.word.lower
+    return lower.startswith(("un", "dis")) and lower.removeprefix("un").removeprefix("dis") == other.word.lower and lower not in _NO_PREFIX
 
 
 def _same_failure(claim: Reading, span: Reading, found: Sequence[Meaning]) -> bool:
@@ -158,6 +168,24 @@ def _crosses(places: Sequence[int | None], pivot: int) -> bool:
     if not before or not after:
         return False
     return all(0 < at - middle <= _NEAR for at in before) and all(0 < middle - at <= _NEAR for at in after)
+
+
+def _compared_the_other_way(claim: Reading, span: Reading) -> bool:
+    """*The old one is faster than the new* against *The new one is faster than the old*."""
+    first, second = _around_than(claim), _around_than(span)
+    if first is None or second is None:
+        return False
+    (claim_before, claim_after), (before, after) = first, second
+    crossed = claim_before & (after - before)
+    return bool(crossed) and bool(claim_after & (before - after))
+
+
+def _around_than(reading: Reading) -> tuple[set[str], set[str]] | None:
+    at = next((word.start for word in reading.words if word.lower == "than"), None)
+    if at is None:
+        return None
+    stems = [(meaning.word.start, meaning.word.stem) for meaning in reading.meanings]
+    return {stem for start, stem in stems if start < at}, {stem for start, stem in stems if start > at}
 
 
 def _passive(reading: Reading) -> bool:
