@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> Vectors:
         """See :class:`search.ports.Embedder`."""
+        if deadline is not None:
+            deadline.check("embedding")
         self.texts += texts
         rows = np.stack([self._one(text) for text in texts]) if texts else np.zeros((0, self.dimension))
         return rows.astype(np.float32)
@@ -29,6 +32,8 @@ class HashingEmbedder:
         unit: np.ndarray[tuple[int], np.dtype[np.float64]] = total / np.linalg.norm(total)
         return unit
 
-    def _direction(self, word: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    @staticmethod
+    @cache
+    def _direction(word: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
-        return np.random.default_rng(seed).standard_normal(self.dimension)
+        return np.random.default_rng(seed).standard_normal(HashingEmbedder.dimension)

@@ -174,7 +174,9 @@ def test_a_long_document_gets_a_vector_for_every_passage(engine: EmbeddedEngine,
     assert all(embedded.startswith("Export\nThe export stops.") for embedded in embedder.texts)
 
 
-def test_passages_and_vectors_belong_together_whatever_the_lengths(engine: EmbeddedEngine, ingest: Ingest, embedder: HashingEmbedder) -> None:
+def test_passages_and_vectors_belong_together_whatever_the_lengths(
+    engine: EmbeddedEngine, ingest: Ingest, embedder: HashingEmbedder
+) -> None:
     ingest(*[ticket(f"t-{n}", (f"word{n} and more. " * (1 + n * 13 % 200)).strip()) for n in range(40)])
     from search.ranking import LegQuery
 
@@ -259,7 +261,9 @@ DOCUMENT = st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(DOCUMENT, max_size=30), min_size=1, max_size=3))
-def test_every_report_adds_up_and_agrees_with_the_store(ingester: Ingester, engine: EmbeddedEngine, runs: list[list[dict[str, object]]]) -> None:
+def test_every_report_adds_up_and_agrees_with_the_store(
+    ingester: Ingester, engine: EmbeddedEngine, runs: list[list[dict[str, object]]]
+) -> None:
     engine.erase(ACME)
     for run in runs:
         before = engine.corpus(ACME).documents
