@@ -41,6 +41,21 @@ def leader_draft(found: Counted, dimension: str, scope: str) -> Draft:
     return numeric_draft(with_share(text, proof)[:-1] + f"{rest}.", ClaimKind.COUNT, proof)
 
 
+def tie_draft(found: Counted, dimension: str, scope: str) -> Draft:
+    """No bucket stands out: so many share the first place that a ranking would be an accident of names."""
+    proof = found.proof(found.found.buckets[0].key)
+    others = tied(found) - 1
+    text = (
+        f"No {dimension} stands out: “{proof.bucket}” and {others} others have {proof.value} of {documents(proof.denominator)}{scope} each."
+    )
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
+def tied(found: Counted) -> int:
+    """How many buckets share the first place."""
+    return sum(bucket.count == found.found.buckets[0].count for bucket in found.found.buckets)
+
+
 def with_share(text: str, proof: Proof) -> str:
     """The sentence with the share in percent and its interval."""
     low, high = wilson(proof.value, proof.denominator)

@@ -14,9 +14,12 @@ from grounding.count_sentences import (
     peak_drafts,
     quoted,
     scope_of,
+    tie_draft,
+    tied,
     trend_draft,
 )
 from grounding.intents import Intent
+from grounding.naming import stems_of
 from grounding.planning import Part, Side
 from grounding.proofs import Counted, counted
 from grounding.trends import MIN_INTERVALS
@@ -25,6 +28,9 @@ from search.aggregation import INTERVALS, Interval
 from search.documents import Filters
 from search.filters import TICK, narrowed
 from search.ports import Engine
+
+MAX_THEMES = 5
+"""Themes counted for words that are in the names of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class Counter:
     tenant: Tenant
     min_share_documents: int
     now: datetime
+    themes: Callable[[], tuple[str, ...]]
     theme_like: Callable[[str], str | None]
 
     def drafts(self, part: Part) -> tuple[Draft, ...] | TooFew:
@@ -58,12 +65,14 @@ class Counter:
             return self._trend(part)
         return self._compare(part) if part.intent is Intent.COMPARE else ()
 
-    def themes(self, part: Part, limit: int) -> tuple[Draft, ...]:
+    def overview(self, part: Part, limit: int) -> tuple[Draft, ...]:
         """The most frequent themes, when most documents carry one and there are enough of both for a ranking to tell something."""
         found = self._run("theme", part.filters, None, part)
         themed = found.found.total - found.found.without
         if found.found.total < self.min_share_documents or 2 * themed <= found.found.total or len(found.found.buckets) < 2:
             return ()
+        if tied(found) > limit:
+            return (tie_draft(found, "theme", scope_of(part)),)
         ranked = self._top(replace(part, sides=(), dimension="theme", limit=limit))
         return () if isinstance(ranked, TooFew) else ranked
 
@@ -79,6 +88,8 @@ class Counter:
         return (account_draft(proof, part), *by_theme) if proof.value else ()
 
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        if part.sides and (several := self._themes_within(part.sides[0], part)):
+            return tuple(count_draft(self._side_proof(side, part), side, part) for side in (part.sides[0], *several))
         side = self._resolved(part.sides[0], part) if part.sides else None
         proof = self._side_proof(side, part)
         if (part.share or part.majority) and proof.denominator < self.min_share_documents:
@@ -98,8 +109,9 @@ class Counter:
             return TooFew(found.found.total, found.proof().doc_ids, "a ranking")
         scope = scope_of(part) + (f" that contain {quoted(match)}" if match else "")
         drafts = [bucket_draft(found.proof(bucket.key), part.dimension, scope) for bucket in buckets]
-        alone = len(found.found.buckets) == 1 or found.found.buckets[0].count > found.found.buckets[1].count
-        if alone:
+        if tied(found) > part.limit:
+            return (tie_draft(found, part.dimension, scope), *drafts)
+        if tied(found) == 1:
             drafts[0] = leader_draft(found, part.dimension, scope)
         return tuple(drafts)
 
@@ -127,11 +139,23 @@ class Counter:
 
     def _resolved(self, side: Side, part: Part) -> Side:
         """The side with the theme its words mean, when it names none and no word is quoted or a code."""
-        exact = side.match is None or '"' in side.match or any(letter.isdigit() for letter in side.match)
-        if side.theme is not None or exact or part.filters.theme_ids is not None or _asks_for_words(part.question):
+        if self._exact(side, part):
             return side
         theme = self.theme_like(side.label)
         return side if theme is None else Side(theme, None, side.label)
+
+    def _exact(self, side: Side, part: Part) -> bool:
+        """Whether the side says itself what is to be counted: a theme, a quotation, a code, or documents that *mention* something."""
+        literal = side.match is None or '"' in side.match or any(letter.isdigit() for letter in side.match)
+        return side.theme is not None or literal or part.filters.theme_ids is not None or _asks_for_words(part.question)
+
+    def _themes_within(self, side: Side, part: Part) -> tuple[Side, ...]:
+        """The themes whose names hold every word of a side that names none itself, when there are several: *cash withdrawals* is in four of them."""
+        if self._exact(side, part):
+            return ()
+        wanted = stems_of(side.label)
+        within = tuple(theme for theme in self.themes() if wanted and wanted <= stems_of(theme))
+        return tuple(Side(theme, None, side.label) for theme in within[:MAX_THEMES]) if len(within) > 1 else ()
 
     def _side_proof(self, side: Side | None, part: Part) -> Proof:
         if side is not None and side.theme is not None and side.match is None:

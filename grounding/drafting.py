@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from grounding.addressing import speaks_to_the_machine
 from grounding.answerability import Judgement, SentenceScore
 from grounding.answers import ClaimKind, Draft
+from grounding.asking import asks
 from grounding.findings import Finding, Voice, findings
 from grounding.intents import Form, form_of, leaning_of
 from grounding.leanings import leans
@@ -25,7 +26,7 @@ MAX_VOICES = 40
 
 CLAIMS = {Form.FACT: 4, Form.YES_NO: 6, Form.TOPIC: 6, Form.BROAD: 6}
 NEAR_BEST = 0.6
-"""For a fact, sentences below this share of the best score are left out."""
+"""Sentences below this share of the best score are left out, unless the question names no topic."""
 
 PER_PASSAGE = {Form.FACT: 1, Form.YES_NO: 1, Form.TOPIC: 2, Form.BROAD: 1}
 
@@ -68,14 +69,23 @@ class ExtractiveDrafter:
 
 def _chosen(question: str, form: Form, judgement: Judgement) -> tuple[SentenceScore, ...]:
     """The sentences worth drafting, best first: those that answer; for a question without a topic the most telling one of each passage."""
-    ranked = judgement.sentences if form is Form.BROAD else judgement.answers
+    ranked = answering(judgement, form)
     plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text)) or ranked
-    if form is Form.FACT and plain:
+    if form is not Form.BROAD and plain:
         plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
     leaning = leaning_of(question)
     if leaning and form in (Form.BROAD, Form.TOPIC):
         plain = tuple(sentence for sentence in plain if leans(sentence.text, leaning)) or plain
     return _few_per_passage(plain, PER_PASSAGE[form])[:MAX_VOICES]
+
+
+def answering(judgement: Judgement, form: Form) -> tuple[SentenceScore, ...]:
+    """The sentences that may stand as an answer, best first. One that itself asks answers no question of fact, however alike the two are."""
+    if form is Form.BROAD:
+        return judgement.sentences
+    if form is Form.TOPIC:
+        return judgement.answers
+    return tuple(sentence for sentence in judgement.answers if not asks(sentence.text))
 
 
 def _few_per_passage(sentences: Sequence[SentenceScore], limit: int) -> tuple[SentenceScore, ...]:

@@ -46,11 +46,9 @@ _INTERVAL = r"(?:per|by|each|every) (?:day|week|month)\b"
 SHARE = _any(r"(?:share|percentage|percent|proportion|fraction|majority|most|half)\b")
 MAJORITY = _any(rf"(?:do|are|were|did|have|is)\s+(?:most|the majority|more than half)\b(?: of)?(?: the| our)? {_FEW_WORDS}{_COUNTABLE}")
 CHANGING = _any(
-    r"rising\b",
-    r"(?:increas|decreas|declin|spik)(?:e|ed|es|ing)\b",
-    r"grow(?:n|ing|s)?\b",
-    r"fall(?:en|ing)\b",
-    r"(?:going|gone|went) (?:up|down)\b",
+    r"(?:rising|increasing|decreasing|declining|spiking|growing|falling)\b",
+    r"going (?:up|down)\b",
+    r"(?:has|have|did)\b.*\b(?:increased?|decreased?|spiked?|grown?|risen|rise|fallen|fall|gone up|gone down|go up|go down)\b",
     r"(?:more|less) frequent\b",
 )
 _COUNT = _any(
@@ -85,7 +83,7 @@ _COMPARE = _any(
 _COUNTED = _any(_DOCUMENTS, r"(?:volume|number)\b")
 _TIMES = _any(r"how many times\b")
 ASKING = re.compile(
-    r"\s*(?:how|what|which|who|whose|whom|when|where|why|is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|any|count|list|show|tell|"
+    r"\s*(?:(?:on|in|at|for|with|from|by|to|about|since|of|under)\s+(?=wh|how))?(?:how|what|which|who|whose|whom|when|where|why|is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|any|count|list|show|tell|"
     r"compare|summari[sz]e|give|name|find|top)\b",
     re.IGNORECASE,
 )
@@ -93,7 +91,14 @@ _YES_NO = re.compile(
     r"\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|isn't|aren't|doesn't|don't|didn't|hasn't|haven't)\b",
     re.IGNORECASE,
 )
+_EXISTS = re.compile(
+    r"\s*(?:do|does|did|have|has) (?:any |many |some )?(?:customers?|users?|people|reviewers?|clients?|anyone|anybody) (?:ever )?"
+    r"(?:ask|complain|mention|report|say|talk|write)",
+    re.IGNORECASE,
+)
 _TOPIC = _any(
+    _EXISTS.pattern,
+    r"what\b.*\b(?:ask|asking|asked|want|write|writing|talk|talking) (?:to know )?about\b",
     r"(?:what|anything|something)\b.*\b(?:say|said|saying|reports?|reported|think|thought|complain|complained|mention|mentioned|feel|happens?|happened)\b",
     r"(?:what|anything|something)\b.*\b(?:wrong|known|written)\b",
     r"what\b.*\b(?:problems?|issues?|complaints?|trouble|difficulties|concerns?|feedback|opinions?|experiences?)\b",
@@ -118,7 +123,7 @@ def form_of(text: str) -> Form:
     """The form of one question."""
     if not subject_words(text):
         return Form.BROAD
-    if _YES_NO.match(text):
+    if _YES_NO.match(text) and not _EXISTS.match(text):
         return Form.YES_NO
     keywords = not ASKING.match(text) and language_of(text) in ("", "en")
     return Form.TOPIC if keywords or _TOPIC.search(text) else Form.FACT

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grounding.answerability import Answerability, Judgement
-from grounding.answers import Citation, Claim, Draft, Evidence, Grounding, Refusal
+from grounding.answers import Citation, Claim, Draft, Evidence, Grounding, Refusal, RefusalReason
 from grounding.counting import Counter, TooFew
+from grounding.drafting import answering
 from grounding.emptiness import emptied_by, nearest_documents
 from grounding.evidence import copies, evidence_of, readable, reread
 from grounding.intents import Form, Intent
@@ -87,14 +88,16 @@ class Resolver:
         part = result.part
         if part.intent in NUMERIC and (self._count(run, result) or result.refusal):
             return
+        counted: tuple[Claim, ...] = ()
         if part.intent is Intent.ACCOUNT or (part.intent is Intent.EVIDENCE and part.form is Form.BROAD):
             self._count(run, result)
-        counted = result.claims
-        if result.refusal is None:
-            self._read(run, result)
-        if counted and not (result.refusal is None and result.claims):
+            counted, result.claims = result.claims, ()
+        if counted or result.refusal is None or result.refusal.reason is not RefusalReason.NO_DOCUMENTS:
             result.refusal = None
-        result.claims = (*counted, *result.claims) if result.claims is not counted else counted
+            self._read(run, result)
+        if counted:
+            result.refusal = None
+            result.claims = (*counted, *(claim for claim in result.claims if claim.document_count > 1 or part.intent is Intent.ACCOUNT))
 
     def _count(self, run: Run, result: PartResult) -> bool:
         """Numeric claims, each proven by counting again; whether there are any. Documents that changed meanwhile are counted once more."""
@@ -121,12 +124,17 @@ class Resolver:
     def _numbers(self, run: Run, result: PartResult) -> tuple[Draft, ...]:
         part, settings = result.part, self._settings
         counter = Counter(
-            self._engine, run.tenant, settings.min_share_documents, self._clock.now(), self._names.like(run.vocabulary.themes)
+            self._engine,
+            run.tenant,
+            settings.min_share_documents,
+            self._clock.now(),
+            run.vocabulary.themes,
+            self._names.like(run.vocabulary.themes),
         )
         with run.recorder.step("count") as step:
             run.recorder.spending.call("aggregate")
             found = (
-                counter.themes(part, THEMES_SHOWN) if part.form is Form.BROAD and part.intent is Intent.EVIDENCE else counter.drafts(part)
+                counter.overview(part, THEMES_SHOWN) if part.form is Form.BROAD and part.intent is Intent.EVIDENCE else counter.drafts(part)
             )
             if isinstance(found, TooFew):
                 nearest = nearest_documents(self._engine, run.tenant, found.doc_ids)
@@ -195,7 +203,9 @@ class Resolver:
             step.detail.update(
                 score=judgement.probability, threshold=judgement.threshold, missing=judgement.missing, unmet=list(judgement.unmet)
             )
-            if not judgement.answered and result.part.form is not Form.BROAD:
+            stating = answering(judgement, result.part.form)
+            step.detail.update(answering=len(stating), asking=len(judgement.answers) - len(stating) if judgement.answered else 0)
+            if not stating:
                 step.outcome = "refused"
                 result.refusal = not_answered(question, result.hits, judgement)
         return judgement

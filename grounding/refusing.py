@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from grounding.answerability import Judgement
 from grounding.answers import Citation, Claim, Nearest, Refusal, RefusalReason
+from grounding.asking import asks
 from grounding.counting import TooFew
 from grounding.languages import language_name, language_of, main_language
 from grounding.quantities import codes
@@ -56,18 +57,24 @@ def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *
 
 
 def not_answered(question: str, hits: Sequence[Hit], judgement: Judgement) -> Refusal:
-    """The documents are about it and nobody says it."""
-    lacking = ""
-    if judgement.missing:
-        lacking = f" None of them gives {judgement.missing}."
-    elif judgement.unmet:
-        lacking = f" None of them mentions {_joined([f'“{word}”' for word in judgement.unmet[:3]])}."
+    """The documents are about it and nobody says it; perhaps they ask the same."""
     scores = {sentence.passage_id: sentence.score for sentence in reversed(judgement.sentences)}
     hint = _language_hint(question, [hit.candidate for hit in hits]) or "The nearest documents show what is said about it."
-    message = f"The documents are about this, but none says it.{lacking}"
-    return Refusal(
-        RefusalReason.NOT_ANSWERED, message, "answerability", judgement.probability, judgement.threshold, nearest_of(hits, scores), hint
-    )
+    score = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
+    if judgement.answered and score < judgement.threshold:
+        asking = len({sentence.doc_id for sentence in judgement.answers})
+        message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} this; none answers it."
+        hint = "Ask what customers say or ask about it to see their questions."
+    else:
+        score = judgement.probability
+        message = f"The documents are about this, but none says it.{_lacking(judgement)}"
+    return Refusal(RefusalReason.NOT_ANSWERED, message, "answerability", score, judgement.threshold, nearest_of(hits, scores), hint)
+
+
+def _lacking(judgement: Judgement) -> str:
+    if judgement.missing:
+        return f" None of them gives {judgement.missing}."
+    return f" None of them mentions {_joined([f'“{word}”' for word in judgement.unmet[:3]])}." if judgement.unmet else ""
 
 
 def unsupported(dropped: Mapping[str, int], hits: Sequence[Hit], groundedness: float, floor: float) -> Refusal:

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from grounding.answers import Claim, Draft, Grounding, Verdict
+from grounding.answers import Citation, Claim, ClaimKind, Draft, Grounding, Verdict
+from grounding.asking import asks
 
 NO_DRAFT = "nothing was drafted"
 NONE_LEFT = "no drafted claim is supported"
@@ -68,13 +69,19 @@ def _kept(draft: Draft, verdict: Verdict) -> set[str]:
 
 def _claim(draft: Draft, verdict: Verdict) -> Claim:
     documents = {citation.doc_id for citation in verdict.citations}
-    lost = len(set(draft.cites) - documents) if draft.proof is None else 0
+    if draft.proof is not None:
+        return Claim(draft.text, draft.kind, verdict.score, verdict.citations, (), draft.document_count, draft.proof)
+    count = max(draft.document_count - len(set(draft.cites) - documents), len(documents))
     return Claim(
         text=draft.text,
-        kind=draft.kind,
+        kind=ClaimKind.QUOTE if count == 1 else ClaimKind.FINDING if draft.kind is ClaimKind.QUOTE else draft.kind,
         support=verdict.score,
         citations=verdict.citations,
-        counter_evidence=verdict.counter_evidence,
-        document_count=max(draft.document_count - lost, len(documents)) if draft.proof is None else draft.document_count,
-        proof=draft.proof,
+        counter_evidence=() if asks(draft.text) else _stated(verdict.counter_evidence),
+        document_count=count,
     )
+
+
+def _stated(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
+    """Without quotes that ask; a question contradicts nothing, and nothing contradicts it."""
+    return tuple(citation for citation in citations if not asks(citation.quote))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from grounding.answers import Claim
+from grounding.asking import asks
 
 
 def text_of(claims: Sequence[Claim], documents_read: int) -> str:
@@ -16,7 +17,7 @@ def _line(claim: Claim, documents_read: int) -> str:
     against = len({citation.doc_id for citation in claim.counter_evidence})
     notes = []
     if claim.document_count > 1:
-        notes.append(f"said in {claim.document_count} of {documents_read} documents read")
+        notes.append(f"{'asked' if asks(claim.text) else 'said'} in {claim.document_count} of {documents_read} documents read")
     elif against:
         notes.append("said in 1 document")
     if against:

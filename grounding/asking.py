@@ -1,0 +1,29 @@
+"""Sentences that ask. They show what people want to know and assert nothing, so they answer no question of fact."""
+
+import re
+
+_MARK = re.compile(r"[?？؟]\W*\Z")
+_AUXILIARY = r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must|shall)(?:n['’]?t)?"
+_WHO = r"(?:i|you|we|they|he|she|it|there|this|that|these|those|my|your|our|any|anyone|someone|people|customers|users)"
+_OPENING = re.compile(
+    rf"\s*(?:(?:hi|hello|hey|so|and|but|also|ok|okay|well|please|sorry)[\s,.!-]+)*(?:"
+    rf"(?:how|what|when|where|why|who|whom|whose|which)(?:['’]s)?\s+(?:\w+\s+){{0,3}}?{_AUXILIARY}\s+{_WHO}\b"
+    rf"|(?:how|what|where|why|who|whose)\s+{_AUXILIARY}\b"
+    r"|how (?:to|much|many|long|often|come|about)\b"
+    r"|what (?:about|if|to do)\b|why not\b"
+    rf"|{_AUXILIARY}\s+{_WHO}\b|(?:do|does|did|are|can|could|will|would|should)\s+the\b"
+    r")",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\s*(?:(?:hi|hello|hey|please|could|can|would|you)[\s,.!]+)*(?:tell|explain|show|inform|help|advise)\s+(?:to\s+)?(?:me|us|how|what|why|the|your)\b"
+    r"|\s*(?:(?:hi|hello|hey)[\s,.!]+)?please\s+(?!find\b)\w+"
+    r"|.*\b(?:want|need|like|love|wish|trying|curious|wondering|looking)(?:\s+(?:to|for))?\s+(?:know|find out|understand|learn|ask|clarify|figure out)\b"
+    r"|.*\bi\s+(?:am|['’]m|was)?\s*wonder(?:ing)?\b|\s*let me know\b|.*\bdo(?:n['’]t| not) (?:know|understand) (?:how|what|when|where|which|if|whether)\b",
+    re.IGNORECASE,
+)
+
+
+def asks(sentence: str) -> bool:
+    """Whether ``sentence`` is a question, with or without its mark, or asks to be told something."""
+    return bool(_MARK.search(sentence) or _OPENING.match(sentence) or _REQUEST.match(sentence))
