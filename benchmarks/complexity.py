@@ -60,7 +60,8 @@ def _best_ms(call: Callable[[], object], repeats: int) -> float:
     return max(best * 1000, 1e-6)
 
 
-def _words(count: int) -> str:
+def words(count: int) -> str:
+    """Text of that many words, some of which end sentences, the same for every run."""
     rng = random.Random(count)
     return " ".join(rng.choice(("card", "payment", "refund", "late", "not", "arrived", "twice", "fees.")) for _ in range(count))
 
