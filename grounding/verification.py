@@ -210,7 +210,7 @@ def _finding(assertion: Assertion, fit: Fit, vectors: Mapping[str, Vector]) -> F
 
 def _cosine(claim: str, window: Window, vectors: Mapping[str, Vector]) -> float:
     """Between the claim and the window; a pair of sentences has the direction of their sum."""
-    if claim not in vectors or window.sentences[0] not in vectors:
+    if any(text not in vectors for text in (claim, *window.sentences)):
         return 0.0
     total = np.sum([vectors[sentence] for sentence in window.sentences], axis=0)
     return round(float(vectors[claim] @ total / (np.linalg.norm(total) or 1.0)), 3)
