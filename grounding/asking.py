@@ -17,7 +17,7 @@ _OPENING = re.compile(
 )
 _REQUEST = re.compile(
     r"\s*(?:(?:hi|hello|hey|please|could|can|would|you)[\s,.!]+)*(?:tell|explain|show|inform|help|advise)\s+(?:to\s+)?(?:me|us|how|what|why|the|your)\b"
-    r"|\s*(?:(?:hi|hello|hey)[\s,.!]+)?please\s+(?!find\b)\w+"
+    r"|\s*(?:(?:hi|hello|hey)[\s,.!]+)?(?:can you )?please\s+(?:list|give|provide|clarify|advise|let|confirm|describe|share|state|specify)\b"
     r"|.*\b(?:want|need|like|love|wish|trying|curious|wondering|looking)(?:\s+(?:to|for))?\s+(?:know|find out|understand|learn|ask|clarify|figure out)\b"
     r"|.*\bi\s+(?:am|['’]m|was)?\s*wonder(?:ing)?\b|\s*let me know\b|.*\bdo(?:n['’]t| not) (?:know|understand) (?:how|what|when|where|which|if|whether)\b",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from grounding.findings import Finding, Voice, findings
 from grounding.intents import Form, form_of, leaning_of
 from grounding.leanings import leans
 from grounding.reading import read
-from grounding.stances import against, statement_of
+from grounding.stances import stance, statement_of
 from runtime.clock import Deadline
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -69,14 +69,21 @@ class ExtractiveDrafter:
 
 def _chosen(question: str, form: Form, judgement: Judgement) -> tuple[SentenceScore, ...]:
     """The sentences worth drafting, best first: those that answer; for a question without a topic the most telling one of each passage."""
-    ranked = answering(judgement, form)
-    plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text)) or ranked
-    if form is not Form.BROAD and plain:
+    ranked = answering(judgement, form) + (_opposed(question, judgement) if form is Form.YES_NO else ())
+    plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text))
+    if form in (Form.FACT, Form.TOPIC) and plain:
         plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
     leaning = leaning_of(question)
     if leaning and form in (Form.BROAD, Form.TOPIC):
         plain = tuple(sentence for sentence in plain if leans(sentence.text, leaning)) or plain
     return _few_per_passage(plain, PER_PASSAGE[form])[:MAX_VOICES]
+
+
+def _opposed(question: str, judgement: Judgement) -> tuple[SentenceScore, ...]:
+    """Sentences that nearly answer and say the opposite of what is asked: the other side is looked for on purpose."""
+    statement = read(statement_of(question))
+    nearly = (sentence for sentence in judgement.sentences if judgement.threshold / 2 <= sentence.score < judgement.threshold)
+    return tuple(sentence for sentence in nearly if not asks(sentence.text) and stance(statement, read(sentence.text)) < 0)
 
 
 def answering(judgement: Judgement, form: Form) -> tuple[SentenceScore, ...]:
@@ -104,17 +111,18 @@ def _voice(sentence: SentenceScore, hit: Hit, vector: Vector) -> Voice:
 
 
 def _ordered(question: str, form: Form, found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Findings come by documents, then recency; for a fact the better answer goes first; for yes or no each side is heard before either repeats."""
+    """Findings come by documents, then recency; for a fact the better answer goes first; for yes or no each side is heard before either repeats, and what
+    takes no side goes last."""
     if form is Form.FACT:
         return tuple(sorted(found, key=lambda finding: -round(finding.score, 1)))
     if form is not Form.YES_NO:
         return tuple(found)
     statement = read(statement_of(question))
-    sides: tuple[list[Finding], list[Finding]] = ([], [])
+    sides: dict[int, list[Finding]] = {1: [], -1: [], 0: []}
     for finding in found:
-        sides[against(statement, finding.voices[0].reading)].append(finding)
-    larger, smaller = sorted(sides, key=lambda side: -sum(finding.documents for finding in side))
-    return (*larger[:1], *smaller[:1], *larger[1:], *smaller[1:])
+        sides[stance(statement, finding.voices[0].reading)].append(finding)
+    larger, smaller = sorted((sides[1], sides[-1]), key=lambda side: -sum(finding.documents for finding in side))
+    return (*larger[:1], *smaller[:1], *larger[1:], *smaller[1:], *sides[0])
 
 
 def _draft(finding: Finding) -> Draft:

@@ -96,6 +96,9 @@ _EXISTS = re.compile(
     r"(?:ask|complain|mention|report|say|talk|write)",
     re.IGNORECASE,
 )
+_IMPROVE = _any(
+    r"what (?:should|could|can|must|do) (?:we|i)(?: have to| need to)? (?:fix|improve|change|work on|prioriti[sz]e|do)(?: better| first| next| now)*\W*\Z"
+)
 _TOPIC = _any(
     _EXISTS.pattern,
     r"what\b.*\b(?:ask|asking|asked|want|write|writing|talk|talking) (?:to know )?about\b",
@@ -121,16 +124,17 @@ def intent_of(text: str) -> Intent:
 
 def form_of(text: str) -> Form:
     """The form of one question."""
-    if not subject_words(text):
+    if not subject_words(text) or _IMPROVE.search(text):
         return Form.BROAD
+    if language_of(text) not in ("", "en"):
+        return Form.FACT
     if _YES_NO.match(text) and not _EXISTS.match(text):
         return Form.YES_NO
-    keywords = not ASKING.match(text) and language_of(text) in ("", "en")
-    return Form.TOPIC if keywords or _TOPIC.search(text) else Form.FACT
+    return Form.TOPIC if _TOPIC.search(text) or not ASKING.match(text) else Form.FACT
 
 
 def leaning_of(text: str) -> Leaning:
     """Whether the question wants complaints, praise, or either."""
-    if has_any(text, COMPLAINT_NOUNS) or re.search(r"\bcomplain", text, re.IGNORECASE):
+    if has_any(text, COMPLAINT_NOUNS) or _IMPROVE.search(text) or re.search(r"\bcomplain", text, re.IGNORECASE):
         return "complaint"
     return "praise" if has_any(text, PRAISE_NOUNS) else ""

@@ -164,7 +164,7 @@ class Resolver:
         depth = max(run.top_k, self._settings.evidence_limit) if wide else run.top_k
         with run.recorder.step("retrieve") as step:
             spending.call("search")
-            found = self._retriever.retrieve(run.tenant, part.question, part.filters, top_k=depth, deadline=spending.deadline)
+            found = self._retriever.retrieve(run.tenant, part.subject, part.filters, top_k=depth, deadline=spending.deadline)
             result.hits = found.hits[: run.top_k]
             result.degraded |= found.degraded
             step.detail.update(
@@ -187,7 +187,7 @@ class Resolver:
         result.refusal = no_documents(emptied, any_at_all=any_at_all)
 
     def _relevance_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> None:
-        question, floor = result.part.question, self._settings.min_evidence_relevance
+        question, floor = result.part.subject, self._settings.min_evidence_relevance
         with run.recorder.step("relevance") as step:
             found = relevance(question, retrieval, self._embedder)
             step.detail.update(score=found.score, floor=floor, parts=dict(found.parts))
@@ -196,7 +196,7 @@ class Resolver:
                 result.refusal = off_topic(question, retrieval, found.score, floor, missing_code=found.missing_code)
 
     def _answerability_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> Judgement:
-        question, hits = result.part.question, retrieval.hits
+        question, hits = result.part.subject, retrieval.hits
         with run.recorder.step("answerability") as step:
             cosines = passage_cosines(question, hits, self._embedder)
             judgement = self._answerability.judge(question, [hit.candidate for hit in hits], self._embedder, cosines=cosines)
@@ -214,7 +214,7 @@ class Resolver:
         with run.recorder.step("draft") as step:
             run.recorder.spending.call("draft")
             drafts = self._drafter.draft(
-                run.tenant, result.part.question, retrieval, judgement=judgement, deadline=run.recorder.spending.deadline
+                run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=run.recorder.spending.deadline
             )[: self._settings.max_claims]
             step.detail.update(model=self._drafter.model, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts])
             if not drafts:

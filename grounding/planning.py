@@ -35,7 +35,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question with one answer. ``filters`` are those of the request, narrowed by what the question names."""
+    """One question with one answer. ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without
+    the account and the time that became filters.
+    """
 
     question: str
     intent: Intent
@@ -137,7 +139,7 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
         period=period,
         time_zone=zone.key,
         account=account,
-        subject=subject.strip(),
+        subject=text if subject == text else " ".join(subject.split()),
     )
     return part if intent in (Intent.EVIDENCE, Intent.ACCOUNT) else _counted(part, subject, vocabulary)
 

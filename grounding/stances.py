@@ -2,7 +2,7 @@
 
 import re
 
-from grounding.reading import Reading
+from grounding.reading import Meaning, Reading
 from grounding.verification import contradicts
 
 _AUXILIARY = re.compile(
@@ -17,6 +17,13 @@ def statement_of(question: str) -> str:
     return _AUXILIARY.sub("", question.strip(), count=1).rstrip("?？ ")
 
 
-def against(statement: Reading, sentence: Reading) -> bool:
-    """Whether ``sentence`` says the opposite of ``statement``."""
-    return contradicts(statement, sentence)
+def stance(statement: Reading, sentence: Reading) -> int:
+    """-1 when ``sentence`` says the opposite of ``statement``, 1 when it speaks of the quality or deed that is asked about, 0 when it does neither."""
+    if contradicts(statement, sentence):
+        return -1
+    asked = [meaning for meaning in statement.meanings if meaning.quality]
+    return 1 if any(_same_matter(meaning, other) for meaning in asked for other in sentence.meanings) else 0
+
+
+def _same_matter(asked: Meaning, other: Meaning) -> bool:
+    return asked.same_word(other) or (asked.quality == other.quality and asked.sign == other.sign)
