@@ -1,5 +1,6 @@
 """What ``wisdom doctor`` looks at: each check says what it found and, when that is not right, what to do next."""
 
+import os
 import platform
 import shutil
 import sqlite3
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from runtime.clock import Clock
 from runtime.errors import ServiceError
 from runtime.settings import Settings
 from runtime.tenancy import Tenant, tenant_named
+from search.embedding.minilm import verify_weights
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine, sqlite_path
 from search.ports import Embedder, Engine
@@ -48,7 +50,7 @@ def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
     with ExitStack() as stack:
         try:
             embedder = stack.enter_context(open_embedder(settings))
-            yield model(embedder)
+            yield model(embedder, _weights(settings))
         except ServiceError as error:
             yield Check("model", "wrong", str(error), "change WA_EMBEDDER, or install the package again")
             return
@@ -57,8 +59,15 @@ def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
 
 def versions() -> Check:
     """Python, SQLite and the packages that matter."""
-    found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    found = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     return Check("versions", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {found}")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def disk(settings: Settings) -> Check:
@@ -72,16 +81,28 @@ def disk(settings: Settings) -> Check:
     return Check("disk", "warning" if free < LITTLE_DISK else "ok", found, "free some space soon" if free < LITTLE_DISK else "")
 
 
-def model(embedder: Embedder) -> Check:
-    """The embedder works: it gives a vector of unit length."""
+def model(embedder: Embedder, weights: str) -> Check:
+    """The embedder works: it gives a vector of unit length. ``weights`` is what is known about its files."""
     vectors = embedder.embed(["a short text"])
     length = float((vectors[0] ** 2).sum()) ** 0.5
-    found = f"{embedder.model}, {embedder.dimension} dimensions"
+    found = f"{embedder.model}, {embedder.dimension} dimensions{weights}"
     if vectors.shape != (1, embedder.dimension) or abs(length - 1.0) > 0.01:
         return Check(
             "model", "wrong", f"{found}, but a vector has shape {vectors.shape} and length {length:.3f}", "install the package again"
         )
     return Check("model", "ok", found)
+
+
+def _weights(settings: Settings) -> str:
+    """Says that the weights we ship are whole; nothing of another embedder.
+
+    Raises:
+        Misconfigured: they are not.
+    """
+    if settings.embedder != "minilm":
+        return ""
+    verify_weights()
+    return ", weights match their checksums"
 
 
 def calendar(newest: datetime | None, now: datetime) -> Check:
@@ -143,5 +164,6 @@ def _way_out(settings: Settings) -> str:
 
 
 def _set_by_user(settings: Settings) -> str:
-    names = sorted(settings.model_fields_set)
+    quieted = set() if os.environ.get("WA_LOG_LEVEL") else {"log_level"}  # a command logs less of its own accord
+    names = sorted(settings.model_fields_set - quieted)
     return f"{len(names)} ({', '.join(names)})" if names else "none"

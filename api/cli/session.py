@@ -26,7 +26,8 @@ class Session:
 
 
 def settings_of(common: Common, **overrides: Any) -> "Settings":
-    """The settings of this process under these options. Unless asked otherwise, only warnings are logged: a command's notes are its own.
+    """The settings of this process under these options. Unless asked otherwise, only errors are logged: what a command has to say
+    it says itself, and the libraries below it warn at length.
 
     Raises:
         InvalidRequest: an option is not usable.
@@ -39,7 +40,7 @@ def settings_of(common: Common, **overrides: Any) -> "Settings":
     if common.tenant is not None:
         overrides["default_tenant"] = _tenant(common.tenant)
     if not os.environ.get("WA_LOG_LEVEL"):
-        overrides.setdefault("log_level", "WARNING")
+        overrides.setdefault("log_level", "ERROR")
     return read_settings(**overrides)
 
 
