@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from grounding.answering import Answerer
 from grounding.drafting import ExtractiveDrafter
 from grounding.traces import TraceStore
+from grounding.vector_memory import RememberedVectors
 from grounding.verification import FeatureVerifier
 from runtime.clock import Clock, SystemClock
 from runtime.settings import Settings
@@ -45,8 +46,9 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
     clock = clock or SystemClock()
     with open_embedder(settings) as embedder, open_engine(settings, embedder, clock) as store:
         retriever = Retriever(store.engine, embedder, settings, clock)
-        verifier = FeatureVerifier(embedder, min_support=settings.min_support)
-        drafter = ExtractiveDrafter(embedder, settings)
+        reader = RememberedVectors(embedder)
+        verifier = FeatureVerifier(reader, min_support=settings.min_support)
+        drafter = ExtractiveDrafter(reader, settings)
         yield Service(
             settings=settings,
             clock=clock,
@@ -56,6 +58,6 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             state=store.state,
             retriever=retriever,
             ingester=Ingester(store.engine, embedder, clock, settings),
-            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, embedder, clock, settings),
+            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings),
             traces=TraceStore(store.state, store.engine),
         )

@@ -1,15 +1,13 @@
 """The names a tenant uses, asked of the store when a question needs them, and the theme that means what a question says in other words."""
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
 from grounding.budget import Spending
 from grounding.naming import Vocabulary, spoken
 from runtime.tenancy import Tenant
-from search.documents import EVERYTHING, Filters, Vector
+from search.documents import EVERYTHING, Filters
 from search.ports import Embedder, Engine
 from search.ranking import BucketQuery
 
@@ -19,17 +17,13 @@ SAME_MEANING = 0.6
 CLEARLY_NEAREST = 0.05
 """How much nearer the meant theme must be than the next one."""
 
-MAX_REMEMBERED = 10_000
-
 
 class Names:
-    """Themes, sources and accounts of tenants. Vectors of theme names are remembered; they depend on the name alone."""
+    """Themes, sources and accounts of tenants."""
 
     def __init__(self, engine: Engine, embedder: Embedder) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
 
     def vocabulary(self, tenant: Tenant, spending: Spending) -> Vocabulary:
         """The tenant's names; each list is asked for once in a run and counted as a call of ``aggregate``."""
@@ -53,21 +47,9 @@ class Names:
             named = themes()
             if not named or not label:
                 return None
-            asked, *vectors = self._embedded([label, *(spoken(theme) for theme in named)])
+            asked, *vectors = self._embedder.embed([label, *(spoken(theme) for theme in named)])
             ranked = sorted(((round(float(asked @ vector), 3), theme) for vector, theme in zip(vectors, named, strict=True)), reverse=True)
             clear = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= CLEARLY_NEAREST
             return ranked[0][1] if ranked[0][0] >= SAME_MEANING and clear else None
 
         return nearest
-
-    def _embedded(self, texts: Sequence[str]) -> list[Vector]:
-        with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        new = tuple(dict.fromkeys(text for text in texts if text not in known))
-        if new:
-            known |= dict(zip(new, self._embedder.embed(new), strict=True))
-        with self._lock:
-            self._vectors.update(known)
-            while len(self._vectors) > MAX_REMEMBERED:
-                self._vectors.popitem(last=False)
-        return [known[text] for text in texts]
