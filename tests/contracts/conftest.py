@@ -2,19 +2,20 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from runtime.clock import SystemClock
+from runtime.settings import read_settings
 from runtime.tenancy import Tenant, tenant_named
 from search.documents import DocumentWrite, WriteOutcome
 from search.engines.embedded import open_embedded
+from search.engines.opensearch import open_opensearch
 from search.ports import Engine, StateStore
 from tests.contracts.writes import DIMENSION, MODEL
-
-Opener = Callable[[Path], AbstractContextManager[Engine]]
+from tests.servers import remove_prefix
 
 
 def embedded(folder: Path) -> AbstractContextManager[Engine]:
@@ -22,13 +23,34 @@ def embedded(folder: Path) -> AbstractContextManager[Engine]:
     return open_embedded(folder / "store.db", model=MODEL, dimension=DIMENSION, clock=SystemClock())
 
 
-OPENERS: dict[str, Opener] = {"embedded": embedded}
+@contextmanager
+def opensearch(url: str) -> Iterator[Engine]:
+    """An OpenSearch engine under a new prefix, with nothing left under it at the end."""
+    settings = read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12])
+    try:
+        with open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as opened:
+            yield opened
+    finally:
+        remove_prefix(url, settings.index_prefix)
+
+
+ENGINES = (
+    "embedded",
+    pytest.param("opensearch", marks=pytest.mark.live("opensearch")),
+    pytest.param("opensearch-compat", marks=pytest.mark.live("opensearch-compat")),
+)
 """Every engine under contract. Each must also offer its state store as ``.state``."""
 
 
-@pytest.fixture(scope="session", params=list(OPENERS))
+@pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with OPENERS[request.param](tmp_path_factory.mktemp("engine")) as opened:
+    if request.param == "embedded":
+        opener = embedded(tmp_path_factory.mktemp("engine"))
+    else:
+        opener = opensearch(
+            request.getfixturevalue({"opensearch": "opensearch_url", "opensearch-compat": "opensearch_compat_url"}[request.param])
+        )
+    with opener as opened:
         yield opened
 
 

@@ -1,0 +1,69 @@
+"""Live tests: marked ``@pytest.mark.live("opensearch")``, skipped and named at the end when no such server can be had, failed with REQUIRE_LIVE=1."""
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers import NoServer, Servers, remove_prefix
+
+_SERVERS = pytest.StashKey[Servers]()
+_MISSING = pytest.StashKey[dict[str, list[str]]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_SERVERS] = Servers()
+    config.stash[_MISSING] = {}
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[_SERVERS].close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture of a live test: its servers must be there."""
+    for mark in item.iter_markers("live"):
+        for server in mark.args:
+            _require(item, server)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name what was not run, and why."""
+    for reason, tests in config.stash[_MISSING].items():
+        terminalreporter.section("live tests that were not run", yellow=True)
+        terminalreporter.line(f"{len(tests)} tests: {reason}")
+        for test in tests:
+            terminalreporter.line(f"  {test}")
+
+
+@pytest.fixture(scope="session")
+def opensearch_url(pytestconfig: pytest.Config) -> str:
+    """The session's OpenSearch of the current line; for tests marked ``live("opensearch")``."""
+    return pytestconfig.stash[_SERVERS].url("opensearch")
+
+
+@pytest.fixture(scope="session")
+def opensearch_compat_url(pytestconfig: pytest.Config) -> str:
+    """The session's OpenSearch 2.19; for tests marked ``live("opensearch-compat")``."""
+    return pytestconfig.stash[_SERVERS].url("opensearch-compat")
+
+
+@pytest.fixture
+def opensearch_prefix(opensearch_url: str) -> Iterator[str]:
+    """An index prefix of the test's own, with nothing left under it."""
+    prefix = "t" + uuid.uuid4().hex[:12]
+    yield prefix
+    remove_prefix(opensearch_url, prefix)
+
+
+def _require(item: pytest.Item, server: str) -> None:
+    try:
+        item.config.stash[_SERVERS].url(server)
+    except NoServer as error:
+        reason = f"{server}: {error}"
+        if os.environ.get("REQUIRE_LIVE") == "1":
+            pytest.fail(f"REQUIRE_LIVE=1 and there is no {reason}", pytrace=False)
+        item.config.stash[_MISSING].setdefault(reason, []).append(item.nodeid)
+        pytest.skip(f"no {reason}")

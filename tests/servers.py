@@ -1,0 +1,212 @@
+"""Finding or starting the real servers that live tests talk to. One of each kind per test session, started when the first test asks."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = ROOT / "opensearch" / "node" / "run.sh"
+
+IMAGES = {"current": "opensearchproject/opensearch:3.5.0", "compat": "opensearchproject/opensearch:2.19.1"}
+URLS = {"current": "OPENSEARCH_URL", "compat": "OPENSEARCH_COMPAT_URL"}
+LINES = {"opensearch": "current", "opensearch-compat": "compat"}
+
+BUILD_TIMEOUT_S = 900
+START_TIMEOUT_S = 240
+
+
+class NoServer(Exception):
+    """No server of the kind can be had; the text says why."""
+
+
+@dataclass
+class MavenNode:
+    """A node from the jars of ``opensearch/node``, on a port of its own, with a folder that outlives a restart."""
+
+    home: Path
+    port: int
+    line: str = "current"
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start and wait until it is healthy. It stops by itself when this process is gone.
+
+        Raises:
+            NoServer: with what it said last.
+        """
+        environment = {"NODE_OWNER": str(os.getpid()), "NODE_WAIT_S": str(START_TIMEOUT_S - 30), "NODE_HEAP": "768m"}
+        _run([str(RUN), "up", str(self.home), str(self.port)], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
+
+    def stop(self) -> None:
+        """Stop cleanly."""
+        subprocess.run([str(RUN), "down", str(self.home)], check=False, capture_output=True, timeout=60)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would, and wait until it is gone."""
+        process = psutil.Process(int((self.home / "node.pid").read_text()))
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+
+
+def free_port() -> int:
+    """A port that is free together with the one 100 above, where a node talks to its peers."""
+    for _ in range(100):
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 100))
+            except (OSError, OverflowError):
+                continue
+            return port
+    raise NoServer("no free port was found")
+
+
+@contextmanager
+def maven_node(line: str = "current") -> Iterator[MavenNode]:
+    """A started node in a folder that is removed at the end.
+
+    Raises:
+        NoServer: no JDK, no Maven, no jars, or it did not start.
+    """
+    _run([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE=line)
+    with tempfile.TemporaryDirectory(prefix="opensearch-", ignore_cleanup_errors=True) as folder:
+        node = MavenNode(Path(folder), free_port(), line)
+        node.start()
+        try:
+            yield node
+        finally:
+            node.stop()
+
+
+@contextmanager
+def docker_node(line: str = "current") -> Iterator[str]:
+    """The URL of a node in a container.
+
+    Raises:
+        NoServer: no engine answers, or the container did not start.
+    """
+    if shutil.which("docker") is None or subprocess.run(["docker", "info"], check=False, capture_output=True, timeout=30).returncode:
+        raise NoServer("no Docker engine answers")
+    name = f"wisdomagent-test-{uuid.uuid4().hex[:8]}"
+    options = ["-e", "discovery.type=single-node", "-e", "DISABLE_SECURITY_PLUGIN=true", "-e", "OPENSEARCH_JAVA_OPTS=-Xms768m -Xmx768m"]
+    _run(["docker", "run", "-d", "--rm", "--name", name, "-p", "127.0.0.1::9200", *options, IMAGES[line]], BUILD_TIMEOUT_S)
+    try:
+        port = _run(["docker", "port", name, "9200"], 30).strip().rsplit(":", 1)[1]
+        url = f"http://127.0.0.1:{port}"
+        _await_health(url)
+        yield url
+    finally:
+        subprocess.run(["docker", "kill", name], check=False, capture_output=True, timeout=60)
+
+
+@contextmanager
+def opensearch_node(line: str = "current") -> Iterator[str]:
+    """The URL of a node of this line: the one named in the environment, else from Maven artifacts, else in Docker.
+
+    Raises:
+        NoServer: none of these can be had, and why.
+    """
+    with ExitStack() as stack:
+        if given := os.environ.get(URLS[line]):
+            _await_health(given)
+            yield given
+            return
+        try:
+            url = stack.enter_context(maven_node(line)).url
+        except NoServer as no_maven:
+            try:
+                url = stack.enter_context(docker_node(line))
+            except NoServer as no_docker:
+                raise NoServer(f"{URLS[line]} is not set; {no_maven}; {no_docker}") from no_docker
+        yield url
+
+
+class Servers:
+    """The servers of one test session."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._urls: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
+
+    def url(self, server: str) -> str:
+        """Where the server answers; starts it at first.
+
+        Raises:
+            NoServer: it cannot be had. It is tried once.
+        """
+        if server in self._reasons:
+            raise NoServer(self._reasons[server])
+        if server not in self._urls:
+            try:
+                self._urls[server] = self._stack.enter_context(opensearch_node(LINES[server]))
+            except NoServer as error:
+                self._reasons[server] = str(error)
+                raise
+        return self._urls[server]
+
+    def close(self) -> None:
+        """Stop all that were started."""
+        self._stack.close()
+        self._urls.clear()
+
+
+def remove_prefix(url: str, prefix: str) -> None:
+    """Remove every index and template under a test's prefix."""
+    with httpx.Client(base_url=url, timeout=30) as client:
+        for index in client.get(f"/{prefix}*/_settings", params={"expand_wildcards": "all"}).json():
+            client.delete(f"/{index}")
+        client.delete(f"/_index_template/{prefix}-months")
+        client.delete(f"/_component_template/{prefix}-records")
+
+
+def _await_health(url: str) -> None:
+    parameters = {"wait_for_status": "yellow", "timeout": "60s"}
+    transport = httpx.HTTPTransport(retries=5)
+    try:
+        with httpx.Client(transport=transport, timeout=90) as client:
+            client.get(f"{url}/_cluster/health", params=parameters).raise_for_status()
+    except httpx.HTTPError as error:
+        raise NoServer(f"{url} does not answer ({type(error).__name__})") from error
+
+
+def _run(command: list[str], timeout_s: float, **environment: str) -> str:
+    """What a command printed.
+
+    Raises:
+        NoServer: it failed; with its last line.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError as error:
+        raise NoServer(f"{command[0]} is not there") from error
+    except subprocess.TimeoutExpired as error:
+        raise NoServer(f"{Path(command[0]).name} {command[1]} took longer than {timeout_s:.0f} s") from error
+    except subprocess.CalledProcessError as error:
+        lines = [line for line in (error.stderr or error.stdout or "").splitlines() if line.strip()]
+        raise NoServer(lines[-1] if lines else f"{Path(command[0]).name} failed") from error
+    return done.stdout
