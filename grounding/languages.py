@@ -2,11 +2,11 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from grounding.words import words
 
-_SMALL_WORDS = {
+_LISTED = {
     "en": "the and is are was were of to in that it for on with this what which who how why when where does did do have has my not any they from be an",
     "es": "el la los las de que y en un una es por con no se del al lo como más pero sus le ha me si mi alguien algún alguna qué cómo cuándo está nadie muy",
     "fr": "le la les de des et en un une est que qui dans pour pas sur avec au ce il je ne se sont du mais ou mon ma quel quelle comment pourquoi très plus",
@@ -15,7 +15,9 @@ _SMALL_WORDS = {
     "pt": "o a os as de que e em um uma é por com não se do da no na ao como mais mas meu minha foi está quem quando ele ela muito para",
     "nl": "de het een en is van ik niet te dat die in op met voor zijn er maar om aan ook als wie wat waar waarom hoe naar geen bij nog wordt",
 }
-_SETS = {code: frozenset(listed.split()) for code, listed in _SMALL_WORDS.items()}
+SMALL_WORDS: Mapping[str, frozenset[str]] = {code: frozenset(listed.split()) for code, listed in _LISTED.items()}
+"""Language → words that carry grammar and no topic."""
+
 _SCRIPTS = {
     "HIRAGANA": "ja",
     "KATAKANA": "ja",
@@ -72,7 +74,7 @@ def language_name(code: str) -> str:
 
 def _by_small_words(text: str) -> str:
     found = [word.lower for word in words(text[:400])]
-    scores = {code: sum(word in small for word in found) for code, small in _SETS.items()}
+    scores = {code: sum(word in small for word in found) for code, small in SMALL_WORDS.items()}
     best = max(scores, key=lambda code: (scores[code], code))
     rivals = [code for code in scores if code != best and scores[code] == scores[best]]
     return best if scores[best] and not rivals else ""

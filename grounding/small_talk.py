@@ -2,6 +2,7 @@
 
 import re
 
+from grounding.languages import SMALL_WORDS
 from grounding.words import STOP_WORDS, words
 
 GREETINGS = frozenset(
@@ -11,7 +12,7 @@ GREETINGS = frozenset(
 )
 THANKS = frozenset(
     "thanks thank thx ty cheers appreciated appreciate bye goodbye ciao farewell later tomorrow soon gracias merci danke dank grazie obrigado obrigada "
-    "bedankt tack adiós adios tschüss tschüs au revoir arrivederci ありがとう 谢谢 спасибо شكرا".split()
+    "bedankt tack adiós adios tschüss tschüs au revoir arrivederci спасибо شكرا".split()
 )
 FILLERS = frozenset(
     "ok okay good great nice fine cool well hmm hm uh um oh ah lol haha test testing again all everyone team folks buddy friend assistant bot sir madam "
@@ -26,6 +27,7 @@ _PHRASES = re.compile(
     r"(?:can|could|will) you (?:please )?help(?: me)?(?: please)?|help(?: me)?(?= *[.!?]*\Z))\b[\s\W]*",
     re.IGNORECASE,
 )
+_UNSPACED = re.compile("こんにちは|こんばんは|おはよう(?:ございます)?|もしもし|ありがとう(?:ございます)?|你好|您好|谢谢|謝謝|再见")
 _OPENING = re.compile(
     r"\s*(?:(?:hello|hi|hey|heya|hiya|howdy|greetings|dear|hola|bonjour|hallo|ciao|good (?:morning|afternoon|evening|day)|thanks|thank you|cheers)"
     r"(?:\s+(?:there|all|team|everyone|everybody|folks|again|so much|very much|assistant|bot|sir|madam))*\s*[,!.;:–-]+|please[,\s])\s*",
@@ -39,9 +41,15 @@ _CLOSING = re.compile(
 
 def is_small_talk(text: str) -> bool:
     """Whether nothing in ``text`` could be looked up: every word is a greeting, thanks, filler or stop word, or there is no word at all."""
-    rest = _PHRASES.sub(" ", text)
+    rest = _UNSPACED.sub(" ", _PHRASES.sub(" ", text))
     small = _SMALL if _ASKS.search(rest) else _SMALL | FILLERS
-    return all(word.lower in small for word in words(rest))
+    return all(word.lower in small for word in words(rest)) or _only_small_words(rest)
+
+
+def _only_small_words(text: str) -> bool:
+    """Nothing but small words of one other language."""
+    found = words(text)
+    return bool(found) and any(all(word.lower in small or word.lower in _SMALL for word in found) for small in SMALL_WORDS.values())
 
 
 def without_courtesy(text: str) -> str:

@@ -1,0 +1,205 @@
+"""What kind of question it is, and what it names."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from grounding.intents import Form, Intent
+from grounding.naming import Vocabulary
+from grounding.planning import Part, Plan, plan
+from search.documents import EVERYTHING, Filters
+from search.filters import filters_of
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+VOCABULARY = Vocabulary(
+    themes=lambda: ("late_delivery", "damaged_goods", "card_arrival", "billing", "delivery", "declined_card_payment"),
+    sources=lambda: ("support_ticket", "app_review", "email"),
+    has_account=lambda name: name in ("north", "a-77"),
+)
+
+
+def planned(question: str, filters: Filters = EVERYTHING, zone: str = "UTC") -> Plan:
+    return plan(question, filters, VOCABULARY, now=NOW, zone=ZoneInfo(zone))
+
+
+def part(question: str, filters: Filters = EVERYTHING, zone: str = "UTC") -> Part:
+    (only,) = planned(question, filters, zone).parts
+    return only
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello there",
+        "thanks, bye!",
+        "what is it and why",
+        "???",
+        "",
+        "   ",
+        "👍👍",
+        "How are you doing?",
+        "Good morning!",
+        "ok great thanks",
+        "can you help me?",
+        "who are you",
+        "Hola, ¿qué?",
+        "こんにちは",
+        "the and of",
+    ],
+)
+def test_small_talk_is_no_question(text: str) -> None:
+    assert planned(text).small_talk
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi! Which delivery arrived the next morning?",
+        "refund",
+        "Is it hard to cancel?",
+        "退款一直没有到账",
+        "Hello, my card is lost",
+        "thanks for nothing, the refund is late",
+    ],
+)
+def test_a_greeting_does_not_spoil_a_question(text: str) -> None:
+    assert not planned(text).small_talk
+
+
+def test_courtesies_are_not_searched_for() -> None:
+    assert part("Hi there! Which delivery arrived the next morning, please?").question == "Which delivery arrived the next morning?"
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("How many messages are about late delivery?", Intent.COUNT),
+        ("What share of reviews mention crashes?", Intent.COUNT),
+        ("number of tickets about billing", Intent.COUNT),
+        ("Are most messages about late delivery?", Intent.COUNT),
+        ("How many days did the refund take?", Intent.EVIDENCE),
+        ("How many people can use a family plan?", Intent.EVIDENCE),
+        ("How many times was I charged?", Intent.EVIDENCE),
+        ("What are the most common complaints?", Intent.TOP),
+        ("What do customers complain about most?", Intent.TOP),
+        ("top 3 themes", Intent.TOP),
+        ("What do customers complain about?", Intent.EVIDENCE),
+        ("Is late delivery rising?", Intent.TREND),
+        ("Are complaints about late delivery increasing since March?", Intent.TREND),
+        ("How many messages per week mention delivery?", Intent.TREND),
+        ("Is the renewal price going up?", Intent.EVIDENCE),
+        ("Why was my card payment declined?", Intent.EVIDENCE),
+        ("Are there more complaints about late delivery than about damaged goods?", Intent.COMPARE),
+        ("Compare late delivery and damaged goods", Intent.COMPARE),
+        ("Is the new checkout faster than the old one?", Intent.EVIDENCE),
+        ("Compare the two kittens", Intent.EVIDENCE),
+        ("What does account a-77 say?", Intent.ACCOUNT),
+        ("Why is account north unhappy with delivery?", Intent.EVIDENCE),
+        ("What do we know about account west?", Intent.EVIDENCE),
+    ],
+)
+def test_the_intent_is_read_off_the_wording(question: str, intent: Intent) -> None:
+    assert part(question).intent is intent
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("What problems do reviewers report?", Form.BROAD),
+        ("What should we fix first?", Form.BROAD),
+        ("What do reviewers say about crashes?", Form.TOPIC),
+        ("Do customers complain about crashes?", Form.TOPIC),
+        ("refund problems at checkout", Form.TOPIC),
+        ("Does login work after the October update?", Form.YES_NO),
+        ("On which phone does the basket empty itself?", Form.FACT),
+        ("Was kostet die Lieferung?", Form.FACT),
+        ("¿Llegó algún pedido roto?", Form.FACT),
+    ],
+)
+def test_the_form_says_what_would_be_an_answer(question: str, form: Form) -> None:
+    assert part(question).form is form
+
+
+@pytest.mark.parametrize(
+    ("question", "theme", "match"),
+    [
+        ("How many messages are about late delivery?", "late_delivery", None),
+        ("How many customers say that their cards have not arrived?", "card_arrival", None),
+        ("How many customers mention SAVE20?", None, "save20"),
+        ('How many reviews mention "camera crash"?', None, '"camera crash"'),
+        ("How many late delivery messages mention SAVE20?", "late_delivery", "save20"),
+    ],
+)
+def test_what_is_counted_is_a_theme_or_words(question: str, theme: str | None, match: str | None) -> None:
+    (side,) = part(question).sides
+    assert (side.theme, side.match) == (theme, match)
+
+
+def test_all_documents_are_counted_when_nothing_is_named() -> None:
+    assert part("How many documents are there?").sides == ()
+
+
+def test_two_things_are_compared() -> None:
+    assert [side.theme for side in part("Are there more complaints about late delivery than about damaged goods?").sides] == [
+        "late_delivery",
+        "damaged_goods",
+    ]
+
+
+def test_a_source_is_a_filter() -> None:
+    found = part("How many app reviews mention crashes?")
+    assert found.filters.sources == ("app_review",)
+    assert [side.match for side in found.sides] == ["crashes"]
+
+
+def test_a_one_word_source_needs_to_be_called_a_source() -> None:
+    assert part("How many complaints about email notifications?").filters.sources is None
+    assert part("How many complaints came via email?").filters.sources == ("email",)
+
+
+def test_time_limits_counts_in_the_zone_asked_for() -> None:
+    found = part("How many messages in September 2026?", zone="Europe/Paris")
+    assert found.filters.since == datetime(2026, 8, 31, 22, tzinfo=UTC)
+    assert found.filters.before == datetime(2026, 9, 30, 22, tzinfo=UTC)
+
+
+def test_a_month_inside_a_question_of_fact_is_part_of_the_fact() -> None:
+    assert part("Who ordered a card in June?").filters == EVERYTHING
+
+
+def test_time_never_widens_the_filters_of_the_request() -> None:
+    given = filters_of(since="2026-10-01")
+    assert part("How many since March?", given).filters.since == datetime(2026, 10, 1, tzinfo=UTC)
+
+
+def test_an_account_that_exists_is_a_filter_and_leaves_the_question() -> None:
+    found = part("Why is account north unhappy with delivery?")
+    assert found.filters.account_ids == ("north",)
+    assert "north" not in found.subject
+
+
+def test_an_account_in_the_request_is_not_replaced() -> None:
+    assert part("What does account north say?", Filters(account_ids=("a-77",))).filters.account_ids == ("a-77",)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("How long did standard delivery take and how much does express cost?", 2),
+        ("Is there a pool? What does parking cost?", 2),
+        ("Where is my card and is it coming today?", 1),
+        ("What do customers say about cards and payments?", 1),
+        ("Hi! Which delivery arrived the next morning?", 1),
+        ("Is the app slow? It crashed.", 1),
+    ],
+)
+def test_questions_are_taken_apart_where_each_can_stand_alone(question: str, parts: int) -> None:
+    assert len(planned(question).parts) == parts
+
+
+def test_the_plan_is_plain_json() -> None:
+    import json
+
+    text = json.dumps(planned("How many late delivery messages since March and what does account north say?").as_json())
+    assert "late_delivery" in text
