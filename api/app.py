@@ -86,7 +86,7 @@ def _graphql_route(doors: Doors) -> Route:
     async def graphql(request: Request) -> Response:
         if request.method in ("GET", "HEAD") and "query" not in request.query_params and "text/html" in request.headers.get("accept", ""):
             return page("graphiql")
-        context = GraphRequest(doors.service, principal_of(request, doors), doors.threads)
+        context = GraphRequest(doors.service, principal_of(request), doors.threads)
         return await respond(schema, request, context, correlation_of(request))
 
     return Route("/graphql", graphql, methods=list(METHODS))

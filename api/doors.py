@@ -1,8 +1,9 @@
 """What the doors of one application share: the service, its worker threads, and who is asking."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.opening import Service
 from api.readiness import Readiness
@@ -27,13 +28,18 @@ def doors_of(request: Request) -> Doors:
     return doors
 
 
-def principal_of(request: Request, doors: Doors) -> Principal:
+def principal_of(request: Request) -> Principal:
     """Who is asking.
 
     Raises:
         InvalidRequest: on ``tenant``.
     """
-    return doors.authenticate(request.headers)
+    return doors_of(request).authenticate(request.headers)
+
+
+Open = Annotated[Doors, Depends(doors_of)]
+Who = Annotated[Principal, Depends(principal_of)]
+"""To be named before a body, so that nobody learns anything about bodies without saying who they are."""
 
 
 def correlation_of(request: Request) -> str:

@@ -14,6 +14,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLResolveInfo,
     GraphQLSchema,
+    is_introspection_type,
 )
 
 from api import operations, rendering
@@ -196,6 +197,8 @@ def executable_schema() -> GraphQLSchema:
     """The committed schema with its resolvers; arguments and input fields reach them in snake_case."""
     schema = make_executable_schema(load_schema_from_path(SCHEMA_FOLDER), query, mutation, ask_result, *_scalars())
     for kind in schema.type_map.values():
+        if is_introspection_type(kind):
+            continue
         if isinstance(kind, GraphQLObjectType):
             for field in kind.fields.values():
                 _rename(field.args)

@@ -68,7 +68,8 @@ class McpEndpoint:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        await self._chosen(message, scope).handle_request(scope, Replayed(body, receive), send)
+        # Written anew, so that the transports read what was checked here, and valid UTF-8 whatever escapes it held.
+        await self._chosen(message, scope).handle_request(scope, Replayed(write_json(message), receive), send)
 
     def _chosen(self, message: Mapping[str, Any], scope: Scope) -> StreamableHTTPSessionManager:
         assert self._plain is not None

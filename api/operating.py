@@ -1,11 +1,9 @@
 """Routes for those who run the service, and its pages."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client.exposition import choose_encoder
 
-from api.doors import Doors, doors_of, principal_of
+from api.doors import Open, Who
 from api.errors import fault_of
 from api.json_text import write_json
 from api.pages import page, static_file
@@ -13,8 +11,6 @@ from api.readiness import READY_WITHIN_S
 from runtime.errors import DeadlineExceeded
 
 router = APIRouter()
-
-Open = Annotated[Doors, Depends(doors_of)]
 
 
 @router.get("/health", summary="The process lives; touches nothing")
@@ -26,11 +22,10 @@ async def health() -> dict[str, str]:
 
 @router.get("/ready", summary="Questions can be answered")
 @router.get("/readyz", include_in_schema=False)
-async def ready(request: Request, doors: Open) -> Response:
+async def ready(doors: Open, who: Who) -> Response:
     """503 when the engine does not answer; an empty corpus is ready."""
-    tenant = principal_of(request, doors).tenant
     try:
-        status, body = await doors.threads.call_within(READY_WITHIN_S, doors.readiness.of, tenant)
+        status, body = await doors.threads.call_within(READY_WITHIN_S, doors.readiness.of, who.tenant)
     except DeadlineExceeded as error:
         status, body = 503, {"status": "unavailable", "error": fault_of(error).message}
     return Response(write_json(body), status, media_type="application/json")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from api import operations, rendering
 from api.arguments import budget_from, filters_from, top_k_from
 from api.casing import camel
-from api.doors import Doors, doors_of, principal_of
+from api.doors import Open, Who
 from api.json_text import read_json, write_json
 from api.json_values import Json
 from api.validation import invalid_request
@@ -71,8 +71,6 @@ class IngestBody(_Body):
 
 router = APIRouter()
 
-Open = Annotated[Doors, Depends(doors_of)]
-
 
 def _body(model: type[_Body]) -> Callable[[Request], Coroutine[Any, Any, Any]]:
     async def read(request: Request) -> _Body:
@@ -103,31 +101,31 @@ def _given(body: _Body | None) -> Json | None:
 
 
 @router.post("/ask", openapi_extra=_described(AskBody), summary="Answer a question with exact citations, or refuse with a reason")
-async def ask(request: Request, doors: Open, body: Annotated[AskBody, Depends(_body(AskBody))]) -> Response:
+async def ask(doors: Open, who: Who, body: Annotated[AskBody, Depends(_body(AskBody))]) -> Response:
     """The result of one run; a refusal is a result too."""
-    settings, tenant = doors.service.settings, principal_of(request, doors).tenant
+    settings = doors.service.settings
     outcome = await doors.threads.call(
         operations.ask,
         doors.service,
-        tenant,
+        who.tenant,
         body.question,
         top_k=top_k_from(body.top_k, settings),
         filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
         budget=budget_from(_given(body.budget), settings),
         time_zone=body.time_zone,
     )
-    shown = await doors.threads.call(operations.documents_of, doors.service, tenant, operations.shown_ids(outcome))
+    shown = await doors.threads.call(operations.documents_of, doors.service, who.tenant, operations.shown_ids(outcome))
     return _json(rendering.ask_result(outcome, shown))
 
 
 @router.post("/search", openapi_extra=_described(SearchBody), summary="Rank the passages that bear on a query")
-async def search(request: Request, doors: Open, body: Annotated[SearchBody, Depends(_body(SearchBody))]) -> Response:
+async def search(doors: Open, who: Who, body: Annotated[SearchBody, Depends(_body(SearchBody))]) -> Response:
     """A ranking with every number behind each place."""
-    settings, tenant = doors.service.settings, principal_of(request, doors).tenant
+    settings = doors.service.settings
     found = await doors.threads.call(
         operations.search,
         doors.service,
-        tenant,
+        who.tenant,
         body.query,
         top_k=top_k_from(body.top_k, settings),
         filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
@@ -137,21 +135,20 @@ async def search(request: Request, doors: Open, body: Annotated[SearchBody, Depe
 
 
 @router.post("/ingest", openapi_extra=_described(IngestBody), summary="Store documents")
-async def ingest(request: Request, doors: Open, body: Annotated[IngestBody, Depends(_body(IngestBody))]) -> Response:
+async def ingest(doors: Open, who: Who, body: Annotated[IngestBody, Depends(_body(IngestBody))]) -> Response:
     """A report that adds up; one bad document never sinks the others."""
-    tenant = principal_of(request, doors).tenant
-    return _json(rendering.ingest_report(await doors.threads.call(operations.index, doors.service, tenant, body.documents, body.batch_id)))
+    return _json(
+        rendering.ingest_report(await doors.threads.call(operations.index, doors.service, who.tenant, body.documents, body.batch_id))
+    )
 
 
 @router.get("/documents/{doc_id:path}", summary="One document")
-async def document(request: Request, doors: Open, doc_id: str) -> Response:
+async def document(doors: Open, who: Who, doc_id: str) -> Response:
     """404 when the tenant has none of that id, whoever else may."""
-    tenant = principal_of(request, doors).tenant
-    return _json(rendering.document(await doors.threads.call(operations.document, doors.service, tenant, doc_id)))
+    return _json(rendering.document(await doors.threads.call(operations.document, doors.service, who.tenant, doc_id)))
 
 
 @router.delete("/documents/{doc_id:path}", summary="Delete one document")
-async def delete(request: Request, doors: Open, doc_id: str) -> Response:
+async def delete(doors: Open, who: Who, doc_id: str) -> Response:
     """What was deleted; nothing is no error."""
-    tenant = principal_of(request, doors).tenant
-    return _json(rendering.delete_report(await doors.threads.call(operations.delete, doors.service, tenant, doc_ids=[doc_id])))
+    return _json(rendering.delete_report(await doors.threads.call(operations.delete, doors.service, who.tenant, doc_ids=[doc_id])))

@@ -10,6 +10,7 @@ import pytest
 from api.app import create_app
 from api.opening import Service, open_service
 from runtime.settings import read_settings
+from runtime.telemetry import configure_logging
 from runtime.tenancy import tenant_named
 from search.ingest.rows import rows_of
 from tests.doors.serving import running
@@ -48,6 +49,12 @@ def documents() -> list[dict[str, Any]]:
         }
         for number, (text, theme) in enumerate(zip(COMPLAINTS, THEMES, strict=True))
     ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _logs() -> None:
+    """Logs as a server writes them."""
+    configure_logging(read_settings({}, log_level="WARNING", log_format="json"))
 
 
 @pytest.fixture(scope="session")

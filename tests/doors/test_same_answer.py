@@ -10,7 +10,7 @@ from api import operations, rendering
 from api.casing import snake_keys
 from api.opening import Service
 from runtime.tenancy import tenant_named
-from tests.doors.calls import graphql, tool
+from tests.doors.calls import graphql, posted, tool
 
 ANSWERED = "Why do customers give up at checkout when they apply a discount code?"
 REFUSED = "Who won the chess world championship in 1972?"
@@ -126,3 +126,19 @@ def test_numbers_are_finite_and_have_at_most_six_decimals(http: httpx.Client) ->
     numbers: list[float] = []
     json.loads(text, parse_float=lambda literal: numbers.append(float(literal)) or float(literal), parse_constant=pytest.fail)
     assert all(round(value, 6) == value for value in numbers)
+
+
+@pytest.mark.parametrize("question", ["", "   ", "half \ud83d", "\x00", "the of and", "?", "\u202eevil", "e" * 20_000])
+def test_strange_questions_are_refused_or_named_but_never_a_fault(http: httpx.Client, question: str) -> None:
+    answer = graphql(http, "query($q: String!) { ask(question: $q) { answer { refused } } }", q=question)
+    assert [error["extensions"]["code"] for error in answer.get("errors", [])] in ([], ["BAD_USER_INPUT"])
+    assert posted(http, "/ask", {"question": question}).status_code in (200, 400)
+    assert posted(http, "/search", {"query": question}).status_code in (200, 400)
+    reply = tool(http, "ask", {"question": question})
+    assert "result" in reply
+    assert "internal error" not in json.dumps(reply)
+
+
+def test_a_question_that_is_too_long_is_named(http: httpx.Client) -> None:
+    answer = graphql(http, "query($q: String!) { ask(question: $q) { runId } }", q="e" * 20_001)
+    assert answer["errors"][0]["extensions"]["field"] == "question"
