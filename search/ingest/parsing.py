@@ -1,17 +1,17 @@
 """One input row to one document, or to the field that is wrong with it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from runtime.errors import InvalidRequest
 from runtime.settings import Settings
-from search.documents import Document, Source
+from search.documents import Document, Scalar, Source
 from search.identity import derived_doc_id
 from search.ingest import scalars
-from search.ingest.attributes import Attributes, gathered
+from search.ingest.attributes import gathered
 from search.ingest.cleaning import cleaned, shown, visible
 from search.ingest.date_order import UNSETTLED, ColumnOrder
 from search.ingest.dates import read_moment
@@ -101,9 +101,13 @@ def parse_document(raw: Mapping[str, object], defaults: Defaults) -> ParsedDocum
         language=_noted("language", scalars.name(values.get("language"), "language", _LARGEST_LANGUAGE), notices),
         url=_noted("url", scalars.link(values.get("url"), "url"), notices),
         version=scalars.version_number(values.get("version")) or 1,
+        attributes=_attributes(values.get("attributes"), columns, notices),
     )
-    attributes = gathered(values.get("attributes"), columns)
-    return _complete(document, attributes, values, columns, notices)
+    if not document.doc_id:
+        document = replace(document, doc_id=derived_doc_id(document))
+    asked = None if scalars.absent(values.get("version")) else document.version
+    extra = tuple(key for key, value in columns.items() if not scalars.absent(value))
+    return ParsedDocument(document, asked, tuple(notices), extra)
 
 
 def claimed_doc_id(raw: Mapping[str, object]) -> str | None:
@@ -114,20 +118,10 @@ def claimed_doc_id(raw: Mapping[str, object]) -> str | None:
     return shown(value)[1:-1]
 
 
-def _complete(
-    document: Document,
-    attributes: Attributes,
-    values: Mapping[str, object],
-    columns: Mapping[str, object],
-    notices: list[Notice],
-) -> ParsedDocument:
-    document = replace(document, attributes=attributes.values)
-    notices += [Notice(f"attributes.{label}", message) for label, message in attributes.notes]
-    if not document.doc_id:
-        document = replace(document, doc_id=derived_doc_id(document))
-    asked = None if scalars.absent(values.get("version")) else document.version
-    extra = tuple(key for key, value in columns.items() if not scalars.absent(value))
-    return ParsedDocument(document, asked, tuple(notices), extra)
+def _attributes(given: object, columns: Mapping[str, object], notices: list[Notice]) -> dict[str, Scalar]:
+    found = gathered(given, columns)
+    notices += [Notice(f"attributes.{label}", message) for label, message in found.notes]
+    return found.values
 
 
 def _sorted_out(raw: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
@@ -210,8 +204,3 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError) as error:
         raise InvalidRequest(f"{shown(name)} is not a time zone name such as Europe/Paris", field="time_zone") from error
-
-
-def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Names in the order of their first appearance."""
-    return tuple(dict.fromkeys(names))

@@ -90,8 +90,11 @@ class Ingester:
             self._give_up(run, tenant)
             raise
         run.close()
-        self._engine.refresh(tenant)
-        return self._report(tenant, batch, run.tally, source, seconds=watch.elapsed_s(), interrupted=interrupted)
+        try:
+            self._engine.refresh(tenant)
+            return self._report(tenant, batch, run.tally, source, seconds=watch.elapsed_s(), interrupted=interrupted)
+        except Unavailable as error:
+            raise _resumable(error, run.tally.done) from error
 
     def _give_up(self, run: "_Run", tenant: Tenant) -> None:
         """Make what was stored visible, if the engine still answers."""

@@ -18,7 +18,7 @@ RowKind = WriteKind | Literal["duplicate"]
 
 _STAYED: tuple[tuple[RowKind, str], ...] = (
     ("stale", "an older version than the one that is stored, which stays"),
-    ("deleted_earlier", "a document that was deleted earlier, which only a higher version brings back"),
+    ("deleted_earlier", "a document that was deleted earlier and stays so; a higher version brings it back"),
 )
 
 
