@@ -22,7 +22,6 @@ public final class LocalNode {
             .put("network.host", "127.0.0.1")
             .put("http.port", port)
             .put("transport.port", port + 100)
-            .put("cluster.default_number_of_replicas", 0)
             .put("action.auto_create_index", false)
             .put("action.destructive_requires_name", true);
         for (int i = 2; i < args.length; i++) {

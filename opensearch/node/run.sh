@@ -67,16 +67,26 @@ launch() {   # sets $pid; HOME PORT settings...
   pid=$!
 }
 
-wait_healthy() {   # HOME PORT
+wait_healthy() {   # HOME PORT settings...
   local end=$((SECONDS + ${NODE_WAIT_S:-90})) want=${NODE_STATUS:-green} body
   while [ $SECONDS -lt $end ]; do
     kill -0 "$pid" 2>/dev/null || { tail -n 25 "$1/node.log" >&2; fail "the node died while starting; its output is in $1/node.log"; }
     body=$(curl -s -m 5 "http://127.0.0.1:$2/_cluster/health?wait_for_status=$want&timeout=2s" || true)
-    case $body in *"\"timed_out\":false"*) echo "$pid" >"$1/node.pid"; echo "OpenSearch $line: http://127.0.0.1:$2 pid $pid"; return ;; esac
+    case $body in *"\"timed_out\":false"*) settled "$@"; return ;; esac
     sleep 0.3
   done
   kill "$pid" 2>/dev/null || true
   fail "not $want within ${NODE_WAIT_S:-90} s; last health: ${body:-none}; output in $1/node.log"
+}
+
+settled() {   # HOME PORT settings...; a node alone has nowhere to put replicas, and their default is a setting of the cluster, not of the node
+  case " $* " in
+    *" discovery.seed_hosts="*) ;;
+    *) curl -s -m 10 -o /dev/null -X PUT -H 'content-type: application/json' "http://127.0.0.1:$2/_cluster/settings" \
+         -d '{"persistent": {"cluster.default_number_of_replicas": 0}}' || true ;;
+  esac
+  echo "$pid" >"$1/node.pid"
+  echo "OpenSearch $line: http://127.0.0.1:$2 pid $pid"
 }
 
 free_port() { ! curl -s -m 2 -o /dev/null "http://127.0.0.1:$1/" || fail "something already answers on port $1"; }
@@ -84,10 +94,10 @@ free_port() { ! curl -s -m 2 -o /dev/null "http://127.0.0.1:$1/" || fail "someth
 command=${1:-}; shift || true
 case $command in
   build) find_jdk; build_once; echo "$build" ;;
-  up)    find_jdk; build_once; free_port "$2"; launch "$@"; wait_healthy "$1" "$2"; disown ;;
+  up)    find_jdk; build_once; free_port "$2"; launch "$@"; wait_healthy "$@"; disown ;;
   run)   find_jdk; build_once; free_port "$2"; launch "$@"
          trap 'kill "$pid" 2>/dev/null || true' TERM INT
-         wait_healthy "$1" "$2"
+         wait_healthy "$@"
          while kill -0 "$pid" 2>/dev/null; do wait "$pid" || true; done
          rm -f "$1/node.pid" ;;
   down)  pid=$(cat "$1/node.pid") || fail "no node.pid in $1"
