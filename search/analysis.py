@@ -92,12 +92,12 @@ def words(text: str) -> list[tuple[str, int, int]]:
 
 def tokens(text: str) -> list[str]:
     """The terms of ``text`` in order, as the index holds them."""
-    return [term for word, _ in _raw(text) if (term := _term(word)) is not None]
+    return [term for word in _spellings(text) if (term := _term(word)) is not None]
 
 
 def term_stream(text: str) -> list[str | None]:
     """As :func:`tokens`, with None in the place of each stop word: what a phrase needs to know its gaps."""
-    return [_term(word) for word, _ in _raw(text)]
+    return [_term(word) for word in _spellings(text)]
 
 
 def query_terms(text: str, limit: int = MAX_QUERY_TERMS) -> dict[str, int]:
@@ -111,7 +111,7 @@ def query_terms(text: str, limit: int = MAX_QUERY_TERMS) -> dict[str, int]:
 
 def content_terms(text: str) -> list[str]:
     """The terms of ``text`` without question words, pronouns and auxiliaries."""
-    return [term for word, _ in _raw(text) if _lower(word) not in QUESTION_WORDS and (term := _term(word)) is not None]
+    return [term for word in _spellings(text) if _lower(word) not in QUESTION_WORDS and (term := _term(word)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,11 @@ def _phrase(text: str) -> Phrase:
     placed = [(term, place) for place, term in enumerate(term_stream(text)) if term is not None]
     first = placed[0][1] if placed else 0
     return Phrase(tuple((term, place - first) for term, place in placed))
+
+
+def _spellings(text: str) -> list[str]:
+    found: list[str] = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    return found if max(map(len, found), default=0) <= LONGEST_TOKEN else [word for word, _ in _raw(text)]
 
 
 def _raw(text: str) -> list[tuple[str, int]]:

@@ -19,6 +19,9 @@ _KEPT_GENERATIONS = 5_000
 """A process that slept through more writes than this reads the tenant anew."""
 
 
+_NUMBER = (1 << PASSAGE_BITS) - 1
+
+
 def lexical_text(title: str | None, text: str) -> str:
     """What the lexical leg indexes of a passage, and ``match`` of a document: the title counts everywhere."""
     return f"{title}\n{text}" if title else text
@@ -137,7 +140,7 @@ def erase(connection: sqlite3.Connection, tenant_no: int) -> int:
 def documents_of(connection: sqlite3.Connection, doc_nos: Sequence[int]) -> dict[int, Document]:
     """Documents by number."""
     rows = connection.execute(_READ, (json.dumps(list(doc_nos)),))
-    return {doc_no: _document(row) for doc_no, _, *row in rows}
+    return {row[0]: _document(row[1:]) for row in rows}
 
 
 def document_of(connection: sqlite3.Connection, tenant_no: int, doc_id: str) -> Document | None:
@@ -149,11 +152,10 @@ def document_of(connection: sqlite3.Connection, tenant_no: int, doc_id: str) -> 
 def candidates_of(connection: sqlite3.Connection, passage_nos: Sequence[int]) -> dict[int, Candidate]:
     """Passages with what ranking needs of their documents, by passage number."""
     doc_nos = sorted({passage_no >> PASSAGE_BITS for passage_no in passage_nos})
-    rows = connection.execute(_READ, (json.dumps(doc_nos),))
-    documents = {doc_no: (group_key, _document(row)) for doc_no, group_key, *row in rows}
+    documents = {row[0]: row[1:] for row in connection.execute(_READ, (json.dumps(doc_nos),))}
     spans = connection.execute(_SPANS, (json.dumps(list(passage_nos)),))
     return {
-        passage_no: _candidate(passage_no & ((1 << PASSAGE_BITS) - 1), first, last, *documents[passage_no >> PASSAGE_BITS])
+        passage_no: _candidate(passage_no & _NUMBER, first, last, documents[passage_no >> PASSAGE_BITS])
         for passage_no, first, last in spans
     }
 
@@ -180,7 +182,7 @@ def _attribute_rows(tenant_no: int, doc_no: int, attributes: Mapping[str, Any]) 
 
 
 def _document(row: Sequence[Any]) -> Document:
-    doc_id, version, occurred_ms, kind, name, weight, theme_id, account_id, rating, language, url, title, attributes, text = row
+    _, doc_id, version, occurred_ms, kind, name, weight, theme_id, account_id, rating, language, url, title, attributes, text = row
     return Document(
         doc_id=doc_id,
         source=Source(kind, name, weight),
@@ -192,33 +194,37 @@ def _document(row: Sequence[Any]) -> Document:
         rating=rating,
         language=language,
         url=url,
-        attributes=json.loads(attributes),
+        attributes=_attributes(attributes),
         version=version,
     )
 
 
-def _candidate(number: int, first: int, last: int, group_key: str, document: Document) -> Candidate:
-    passage = Passage(passage_id(document.doc_id, number), document.doc_id, number, first, last, document.text[first:last])
+def _candidate(number: int, first: int, last: int, row: Sequence[Any]) -> Candidate:
+    group_key, doc_id, version, occurred_ms, kind, name, weight, theme_id, account_id, rating, language, url, title, attributes, text = row
     return Candidate(
-        passage=passage,
-        source=document.source,
-        occurred_at=document.occurred_at,
+        passage=Passage(passage_id(doc_id, number), doc_id, number, first, last, text[first:last]),
+        source=Source(kind, name, weight),
+        occurred_at=instant(occurred_ms),
         group_key=group_key,
-        version=document.version,
-        title=document.title,
-        theme_id=document.theme_id,
-        account_id=document.account_id,
-        rating=document.rating,
-        language=document.language,
-        url=document.url,
-        attributes=document.attributes,
+        version=version,
+        title=title,
+        theme_id=theme_id,
+        account_id=account_id,
+        rating=rating,
+        language=language,
+        url=url,
+        attributes=_attributes(attributes),
     )
 
 
+def _attributes(stored: str) -> dict[str, Any]:
+    return json.loads(stored) if stored != "{}" else {}
+
+
 _VERSIONS = """
-SELECT d.doc_id, d.version, d.content_hash, 0 FROM json_each(:ids) j JOIN documents d ON d.tenant_no = :tenant AND d.doc_id = j.value
+SELECT d.doc_id, d.version, d.content_hash, 0 FROM json_each(:ids) j CROSS JOIN documents d ON d.tenant_no = :tenant AND d.doc_id = j.value
 UNION ALL
-SELECT t.doc_id, t.version, t.content_hash, 1 FROM json_each(:ids) j JOIN tombstones t ON t.tenant_no = :tenant AND t.doc_id = j.value
+SELECT t.doc_id, t.version, t.content_hash, 1 FROM json_each(:ids) j CROSS JOIN tombstones t ON t.tenant_no = :tenant AND t.doc_id = j.value
 """
 _INSERT = """
 INSERT INTO documents (
@@ -228,14 +234,14 @@ INSERT INTO documents (
 """
 _REMOVABLE = """
 SELECT d.doc_no, d.doc_id, d.version, d.content_hash, d.attributes, d.title, d.text
-FROM json_each(?) j JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value
+FROM json_each(?) j CROSS JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value
 """
 _READ = """
 SELECT d.doc_no, d.group_key, d.doc_id, d.version, d.occurred_ms, d.source_kind, d.source_name, d.source_weight, d.theme_id, d.account_id,
     d.rating, d.language, d.url, d.title, d.attributes, d.text
-FROM json_each(?) j JOIN documents d ON d.doc_no = j.value
+FROM json_each(?) j CROSS JOIN documents d ON d.doc_no = j.value
 """
-_SPANS = "SELECT p.passage_no, p.first, p.last FROM json_each(?) j JOIN passages p ON p.passage_no = j.value"
+_SPANS = "SELECT p.passage_no, p.first, p.last FROM json_each(?) j CROSS JOIN passages p ON p.passage_no = j.value"
 _ERASE = (
     "DELETE FROM documents WHERE tenant_no = ?",
     "DELETE FROM attributes WHERE tenant_no = ?",

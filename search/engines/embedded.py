@@ -302,5 +302,5 @@ def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembe
     return GroupMembers(len(rows), tuple(doc_ids[:first]))
 
 
-_BY_ID = "SELECT d.doc_no FROM json_each(?) j JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
+_BY_ID = "SELECT d.doc_no FROM json_each(?) j CROSS JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
 _BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND term = ?"

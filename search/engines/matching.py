@@ -69,4 +69,4 @@ def _occurrences(flat: NDArray[np.int32], owners: NDArray[np.int64], phrase: Pla
     return begin
 
 
-_STREAMS = "SELECT d.doc_no, d.terms FROM json_each(?) j JOIN documents d ON d.doc_no = j.value"
+_STREAMS = "SELECT d.doc_no, d.terms FROM json_each(?) j CROSS JOIN documents d ON d.doc_no = j.value"

@@ -49,7 +49,7 @@ def _holding(documents: Sequence[Terms]) -> Counter[str]:
     return Counter(term for terms in documents for term in dict.fromkeys(terms) if term is not None)
 
 
-_NUMBERS = "SELECT v.term, v.term_no FROM json_each(?) j JOIN vocabulary v ON v.tenant_no = ? AND v.term = j.value"
+_NUMBERS = "SELECT v.term, v.term_no FROM json_each(?) j CROSS JOIN vocabulary v ON v.tenant_no = ? AND v.term = j.value"
 _ENTER = """
 INSERT INTO vocabulary VALUES (?, ?, ?, ?)
 ON CONFLICT (tenant_no, term) DO UPDATE SET documents = documents + excluded.documents
