@@ -72,7 +72,7 @@ class Edge:
         return None
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        operation = getattr(scope.get("route"), "path", scope["path"] if scope["path"] in EXACT_PATHS else "other")
+        operation = str(getattr(scope.get("route"), "path", scope["path"] if scope["path"] in EXACT_PATHS else "other"))
         self._metrics.count("wa_requests_total", operation=operation, outcome=f"{status // 100}xx")
         self._metrics.observe("wa_request_duration_seconds", seconds, operation=operation)
         if operation not in ("/health", "/livez", "/ready", "/readyz", "/metrics"):

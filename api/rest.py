@@ -87,9 +87,16 @@ def _body(model: type[_Body]) -> Callable[[Request], Coroutine[Any, Any, Any]]:
 
 def _described(model: type[_Body]) -> Json:
     """The request body for the OpenAPI description, since we read bodies ourselves."""
-    schema = model.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
-    schema.pop("$defs", None)
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    schema = model.model_json_schema(by_alias=True)
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}}}
+
+
+def _inlined(schema: Any, definitions: Json) -> Any:
+    """The schema with every reference replaced by what it refers to."""
+    if isinstance(schema, dict):
+        named = schema.get("$ref", "").removeprefix("#/$defs/")
+        return _inlined(definitions[named], definitions) if named else {key: _inlined(item, definitions) for key, item in schema.items()}
+    return [_inlined(item, definitions) for item in schema] if isinstance(schema, list) else schema
 
 
 def _json(value: Json) -> Response:

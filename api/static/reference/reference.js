@@ -6,17 +6,22 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
+function bare(schema) {
+  return schema.anyOf ? schema.anyOf.find((branch) => branch.type !== "null") ?? schema : schema;
+}
+
 function kind(schema) {
-  if (schema.anyOf) return schema.anyOf.map(kind).filter((name) => name !== "null").join(" or ");
-  if (schema.$ref) return schema.$ref.split("/").pop();
-  return schema.type === "array" ? `list of ${kind(schema.items ?? {})}` : schema.type ?? "anything";
+  const { type, items } = bare(schema);
+  return type === "array" ? `list of ${kind(items ?? {})}` : type ?? "anything";
 }
 
 function fields(schema) {
   const list = element("ul");
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const required = (schema.required ?? []).includes(name) ? ", required" : "";
-    list.append(element("li", {}, element("code", { textContent: name }), ` (${kind(field)}${required}) ${field.description ?? ""}`));
+    const item = element("li", {}, element("code", { textContent: name }), ` (${kind(field)}${required}) ${field.description ?? ""}`);
+    if (bare(field).properties) item.append(fields(bare(field)));
+    list.append(item);
   }
   return list;
 }
