@@ -10,7 +10,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACES = re.compile(r"[\s\ufeff]+")
 _OUTER = "".join(character for character in map(chr, range(0x3001)) if character.isspace()) + "\ufeff"
 _BLANK_CHARACTERS = frozenset("\u2800\u3164\u115f\u1160\uffa0\u034f\u17b4\u17b5")
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"})
 _SHOWN_CHARS = 60
 
 SURROGATES_REPLACED = "half of a character (a lone surrogate) was replaced by U+FFFD"

@@ -119,6 +119,8 @@ def test_half_an_emoji_is_replaced_with_a_warning_and_two_halves_are_joined() ->
         "Export fails &lt;script&gt;alert(1)&lt;/script&gt; with a blank page",
         "<p>Export&nbsp;hangs at 99&nbsp;%</p>",
         "שלום 你好 🗺️",
+        "\U0001fae8",
+        "?!",
     ],
 )
 def test_all_other_text_is_stored_as_given(text: str) -> None:
