@@ -1,0 +1,247 @@
+"""Numbers: what is claimed, the proof it rests on, and what happens when the proof no longer holds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from grounding.answers import ClaimKind, Draft, RefusalReason
+from grounding.proofs import check, counted
+from grounding.significance import slope, wilson
+from grounding.trends import direction_of
+from search.documents import EVERYTHING, Filters
+from search.ingest.erasure import delete_documents
+from search.listing import page
+from tests.grounding.desk import ACME, Desk, cited, record
+
+
+def late(count: int, *, prefix: str = "L", day: int = 1, **fields: object) -> list[dict[str, object]]:
+    return [
+        record(f"{prefix}-{n:03d}", f"Parcel number {n} came late", f"2026-11-{day + n % 20:02d}", theme_id="late_delivery", **fields)
+        for n in range(count)
+    ]
+
+
+def damaged(count: int, **fields: object) -> list[dict[str, object]]:
+    return [
+        record(f"D-{n:03d}", f"Lamp {n} was damaged", f"2026-11-{1 + n % 20:02d}", theme_id="damaged_goods", **fields) for n in range(count)
+    ]
+
+
+def texts(outcome: object) -> list[str]:
+    return [claim.text for claim in outcome.answer.claims]  # type: ignore[attr-defined]
+
+
+def test_a_theme_is_counted_over_all_documents(desk: Desk) -> None:
+    desk.load([*late(57), *damaged(23)])
+    outcome = desk.ask("How many messages are about late delivery?", top_k=5)
+    assert outcome.answer is not None
+    (claim,) = outcome.answer.claims
+    assert claim.kind is ClaimKind.COUNT
+    assert claim.proof is not None
+    assert (claim.proof.value, claim.proof.denominator, claim.document_count) == (57, 80, 57)
+    assert len(claim.proof.doc_ids) == 10
+    assert claim.proof.cursor is not None
+    assert page(desk.service.engine, ACME, after=claim.proof.cursor).total == 57
+    assert cited(outcome) <= {f"L-{n:03d}" for n in range(57)}
+    assert "57 of 80 documents" in outcome.answer.text
+
+
+def test_words_are_counted_where_no_theme_is_named(desk: Desk) -> None:
+    desk.load([*late(3), record("x", "Checkout rejects SAVE20"), record("y", "SAVE20 is expired")])
+    assert texts(desk.ask("How many customers mention SAVE20?")) == ["2 of 5 documents contain “save20”."]
+    assert texts(desk.ask("How many customers mention SAVE99?")) == ["0 of 5 documents contain “save99”."]
+    assert texts(desk.ask('How many reviews mention "came late"?')) == ["3 of 5 documents contain “came late”."]
+
+
+def test_a_theme_in_other_words_is_found_by_its_meaning(desk: Desk) -> None:
+    desk.load([*late(4), *damaged(2), record("o", "Refund please", theme_id="refund_request")])
+    assert texts(desk.ask("How many messages are about delayed deliveries?")) == ["4 of 7 documents have the theme “late_delivery”."]
+
+
+def test_the_day_and_the_source_limit_a_count(desk: Desk) -> None:
+    desk.load([*late(10, day=1), *late(4, prefix="R", day=1, source="app_review")])
+    assert texts(desk.ask("How many app reviews are about late delivery?")) == [
+        "4 of 4 documents from source “app_review” have the theme “late_delivery”."
+    ]
+    assert "since 2026-11-05" in texts(desk.ask("How many messages are about late delivery since 5 November?"))[0]
+
+
+def test_a_share_comes_with_its_interval(desk: Desk) -> None:
+    desk.load([*late(57), *damaged(23)])
+    assert texts(desk.ask("What share of messages are about late delivery?")) == [
+        "57 of 80 documents have the theme “late_delivery” (71 %, 95 % interval 61 % to 80 %)."
+    ]
+
+
+def test_most_needs_more_than_half(desk: Desk) -> None:
+    desk.load([*late(6), *damaged(6)])
+    assert texts(desk.ask("Are most messages about late delivery?"))[0].startswith("No, not more than half: 6 of 12")
+    desk.load(late(1, prefix="M"))
+    assert texts(desk.ask("Are most messages about late delivery?"))[0].startswith("Yes, more than half: 7 of 13")
+
+
+@pytest.mark.parametrize(
+    "question", ["What share of messages are about late delivery?", "What are the most common themes?", "Is late delivery rising?"]
+)
+def test_too_few_documents_bear_no_share_no_ranking_and_no_trend(desk: Desk, question: str) -> None:
+    desk.load(late(4))
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert (refusal.reason, refusal.score, refusal.threshold) == (RefusalReason.TOO_FEW, 4, 5)
+    assert refusal.nearest
+
+
+def test_a_plain_count_of_few_documents_is_fine(desk: Desk) -> None:
+    desk.load(late(2))
+    assert texts(desk.ask("How many messages are about late delivery?")) == ["2 of 2 documents have the theme “late_delivery”."]
+
+
+def test_themes_are_ranked_with_the_leader_named(desk: Desk) -> None:
+    desk.load([*late(6), *damaged(3), record("n", "Nothing to report")])
+    first, second = texts(desk.ask("What are the most common themes?"))
+    assert first.startswith("The most frequent theme is “late_delivery”: 6 of 10 documents (60 %")
+    assert "1 of them carries no theme" in first
+    assert second == "Theme “damaged_goods”: 3 of 10 documents."
+
+
+def test_a_tie_names_no_leader(desk: Desk) -> None:
+    desk.load([*late(4), *damaged(4)])
+    assert texts(desk.ask("What are the most common themes?")) == [
+        "Theme “damaged_goods”: 4 of 8 documents.",
+        "Theme “late_delivery”: 4 of 8 documents.",
+    ]
+
+
+def test_sources_and_accounts_can_be_ranked_too(desk: Desk) -> None:
+    desk.load([*late(5, account_id="north"), *damaged(2, account_id="south", source="email")])
+    assert texts(desk.ask("Which source has the most complaints?"))[0].startswith("The most frequent source is “support_ticket”: 5 of 7")
+    assert texts(desk.ask("Which account has the most complaints?"))[0].startswith("The most frequent account is “north”: 5 of 7")
+
+
+def test_two_counts_are_compared_with_both_proofs(desk: Desk) -> None:
+    desk.load([*late(6), *damaged(3)])
+    outcome = desk.ask("Are there more complaints about late delivery than about damaged goods?")
+    assert outcome.answer is not None
+    claim = outcome.answer.claims[0]
+    assert claim.kind is ClaimKind.COMPARISON
+    assert claim.text == "“late_delivery” has more documents than “damaged_goods”: 6 against 3."
+    assert claim.proof is not None
+    assert claim.proof.against is not None
+    assert claim.proof.against.value == 3
+
+
+def weekly(counts: Sequence[int], theme: str = "late_delivery") -> list[dict[str, object]]:
+    """So many documents in each week from 8 September 2026."""
+    first = date(2026, 9, 8)
+    return [
+        record(f"{theme}-{week}-{n}", f"{theme} {week} {n}", (first + timedelta(weeks=week)).isoformat(), theme_id=theme)
+        for week, count in enumerate(counts)
+        for n in range(count)
+    ]
+
+
+def test_a_rise_beyond_chance_is_called_rising(desk: Desk) -> None:
+    desk.load([*weekly([1, 1, 2, 4, 6, 9]), *weekly([3, 3, 3, 3, 3, 3], "other")])
+    outcome = desk.ask("Is late delivery rising?")
+    assert outcome.answer is not None
+    assert outcome.answer.claims[0].kind is ClaimKind.TREND
+    assert "are rising: 1, 1, 2, 4, 6, 9 per week" in outcome.answer.claims[0].text
+    assert outcome.answer.claims[0].proof is not None
+    assert direction_of(outcome.answer.claims[0].proof) == 1
+
+
+def test_a_wobble_is_neither_rising_nor_falling(desk: Desk) -> None:
+    desk.load(weekly([3, 4, 3, 2, 4, 3]))
+    assert "neither rising nor falling" in texts(desk.ask("Is late delivery rising?"))[0]
+
+
+def test_silence_before_the_first_document_of_a_theme_counts(desk: Desk) -> None:
+    desk.load([*weekly([3, 3, 3, 3, 3, 3], "other"), *weekly([0, 0, 0, 0, 4, 5])])
+    assert "are rising" in texts(desk.ask("Is late delivery rising?"))[0]
+
+
+def test_an_account_is_summed_up(desk: Desk) -> None:
+    desk.load([*late(6, account_id="north"), *damaged(3, account_id="south")])
+    claims = texts(desk.ask("What does account north say?"))
+    assert claims[0] == "6 of 9 documents come from account “north”."
+    assert "from account “north”" in claims[1]
+
+
+class TestChecking:
+    def draft(self, desk: Desk, text: str, kind: ClaimKind = ClaimKind.COUNT, bucket: str | None = "late_delivery") -> Draft:
+        desk.load([*late(6), *damaged(3)])
+        return Draft(text, kind, (), counted(desk.service.engine, ACME, "theme", EVERYTHING).proof(bucket))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "6 of 9 documents are about late delivery.",
+            "Six messages concern “late_delivery”.",
+            "Most documents, 6 of 9, are about late delivery.",
+            "67 % are about late delivery.",
+            "The most frequent theme is “late_delivery”: 6 documents.",
+        ],
+    )
+    def test_what_the_aggregation_gives_is_supported(self, desk: Desk, text: str) -> None:
+        (verdict,) = check(desk.service.engine, ACME, [self.draft(desk, text)])
+        assert verdict.supported, verdict.reason
+        assert verdict.citations
+
+    @pytest.mark.parametrize(
+        ("text", "bucket"),
+        [
+            ("10 messages are about late delivery.", "late_delivery"),
+            ("Seven messages are about late delivery.", "late_delivery"),
+            ("Many messages are about late delivery.", "late_delivery"),
+            ("All 6 of 9 documents are about late delivery.", "late_delivery"),
+            ("Most of the 9 documents, 3, are about damaged goods.", "damaged_goods"),
+            ("The most frequent theme is “damaged_goods”: 3 of 9 documents.", "damaged_goods"),
+            ("Rising: 6 of 9 documents are about late delivery.", "late_delivery"),
+            ("40 % of documents are about late delivery.", "late_delivery"),
+        ],
+    )
+    def test_what_it_does_not_give_is_not(self, desk: Desk, text: str, bucket: str) -> None:
+        (verdict,) = check(desk.service.engine, ACME, [self.draft(desk, text, bucket=bucket)])
+        assert (verdict.supported, verdict.because) == (False, "aggregate")
+        assert verdict.reason
+
+    def test_a_number_without_proof_is_no_claim(self, desk: Desk) -> None:
+        (verdict,) = check(desk.service.engine, ACME, [Draft("6 documents", ClaimKind.COUNT, ())])
+        assert (verdict.supported, verdict.because) == (False, "aggregate")
+
+    def test_a_proof_of_other_documents_does_not_hold(self, desk: Desk) -> None:
+        draft = self.draft(desk, "6 of 9 documents have the theme “late_delivery”.")
+        assert draft.proof is not None
+        forged = replace(draft, proof=replace(draft.proof, filters=Filters(theme_ids=("damaged_goods",))))
+        assert not check(desk.service.engine, ACME, [forged])[0].supported
+
+    def test_documents_that_change_meanwhile_break_the_proof(self, desk: Desk) -> None:
+        draft = self.draft(desk, "6 of 9 documents have the theme “late_delivery”.")
+        delete_documents(desk.service.engine, desk.service.state, ACME, doc_ids=["L-000"])
+        assert not check(desk.service.engine, ACME, [draft], moved=True)[0].supported
+
+    def test_an_unrelated_change_needs_a_second_count_and_no_more(self, desk: Desk) -> None:
+        desk.load([*late(6), record("other", "Something else", theme_id="x")])
+        proof = counted(desk.service.engine, ACME, "documents", Filters(theme_ids=("late_delivery",))).proof()
+        draft = Draft("6 documents have the theme “late_delivery”.", ClaimKind.COUNT, (), proof)
+        delete_documents(desk.service.engine, desk.service.state, ACME, doc_ids=["other"])
+        assert not check(desk.service.engine, ACME, [draft])[0].supported
+        assert check(desk.service.engine, ACME, [draft], moved=True)[0].supported
+
+
+def test_wilson_keeps_to_the_unit_interval() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(0, 10)[0] == 0.0
+    assert wilson(10, 10)[1] == pytest.approx(1.0)
+    low, high = wilson(57, 80)
+    assert (round(low, 3), round(high, 3)) == (0.605, 0.8)
+
+
+def test_slope_is_zero_for_even_counts_and_signed_otherwise() -> None:
+    assert slope([3, 3, 3], [7, 7, 7]) == 0.0
+    assert slope([0, 0], [7, 7]) == 0.0
+    assert slope([1, 2, 9], [7, 7, 7]) > 1.96
+    assert slope([9, 2, 1], [7, 7, 7]) < -1.96
+    assert abs(slope([7, 7, 1], [7, 7, 1])) < 0.01
