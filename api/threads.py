@@ -14,22 +14,26 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 WAIT_S = 5.0
-"""Longest wait for a free thread."""
+"""Longest wait for a free thread, in seconds."""
 
 
 class Threads:
-    """At most ``size`` calls of the core at once. Context variables (the correlation id) travel into the thread."""
+    """At most ``size`` calls of the core at once, each waiting at most ``wait_s`` for its turn.
 
-    def __init__(self, size: int) -> None:
+    Context variables (the correlation id) travel into the thread.
+    """
+
+    def __init__(self, size: int, *, wait_s: float = WAIT_S) -> None:
         self._places = anyio.Semaphore(size)
         self._limiter = anyio.CapacityLimiter(math.inf)
         self._size = size
+        self._wait_s = wait_s
 
     async def call(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What ``fn`` returns or raises.
 
         Raises:
-            Unavailable: no thread became free within :data:`WAIT_S`.
+            Unavailable: no thread became free in time.
         """
         await self._take_place()
         try:
@@ -55,7 +59,7 @@ class Threads:
             self._places.release()
 
     async def _take_place(self) -> None:
-        with anyio.move_on_after(WAIT_S):
+        with anyio.move_on_after(self._wait_s):
             await self._places.acquire()
             return
         raise Unavailable(f"all {self._size} worker threads are busy; repeat in a moment", dependency="threads", retry_after_s=1.0)
