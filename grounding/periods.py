@@ -158,7 +158,10 @@ _RULES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         (rf"\b(?:until|till|up to)\s+{_date('x_')}", lambda match, today: (None, _day_range(match, "x_", today)[1], False)),
         (rf"\b(?:in|during|on|for|throughout)\s+{_date('x_')}", lambda match, today: (*_day_range(match, "x_", today), False)),
         (r"\bsince\s+last\s+(?P<unit>week|month|quarter|year)\b", _since_last),
-        (rf"\b(?:in|over|during|within|for)?\s*(?:the\s+)?(?:last|past|previous)\s+{_NUMBER}\s+{_UNIT}\b", _last_number),
+        (
+            rf"(?:\A|[,;:]|\b(?:in|over|during|within|for|from|of|the)\b)\s*(?:the\s+)?(?:last|past|previous)\s+{_NUMBER}\s+{_UNIT}\b",
+            _last_number,
+        ),
         (r"\b(?:the\s+)?(?P<which>last|past|previous)\s+(?P<unit>week|month|quarter|year)\b", _last_unit),
         (
             r"\bthis\s+(?P<unit>week|month|quarter|year)\b(?!\s+(?:plan|ticket|pass))",

@@ -59,6 +59,7 @@ def test_a_range_is_read(question: str, since: date | None, until: date | None) 
         "on 31 February",
         "in 4012 cases",
         "How many days did it take?",
+        "Does the battery last two days?",
     ],
 )
 def test_what_is_no_range_is_left_alone(question: str) -> None:
