@@ -78,7 +78,7 @@ class OpenSearchEngine:
 
     def refresh(self, tenant: Tenant) -> None:
         """See :class:`search.ports.Engine`."""
-        self._cluster.post(self._names(tenant).alias, "_refresh", ignore_unavailable="true")
+        self._cluster.refresh(self._names(tenant).alias)
 
     def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
         """See :class:`search.ports.Engine`."""

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import opensearchpy
 
 from runtime.clock import Deadline
+from runtime.errors import ServiceError
 from runtime.resilience import Guard
 from search.engines.opensearch_errors import failure_reason, translated, unavailable
 from search.engines.opensearch_items import Item, classified
@@ -48,6 +49,7 @@ class Cluster:
         self._client = client
         self.guard = guard
         self.location = location
+        self._closed = False
 
     def get(self, *path: str, deadline: Deadline | None = None, **params: str) -> Any:
         """The answer to a GET."""
@@ -100,8 +102,19 @@ class Cluster:
         """
         return tuple(item for chunk in _chunks(operations) for item in self._bulk_chunk(chunk, deadline, refresh=refresh))
 
+    def refresh(self, index: str) -> None:
+        """Make everything written visible to searches; an alias that is not there has nothing to show."""
+
+        def ask(timeout_s: float) -> None:
+            answer = self._perform("POST", (index, "_refresh"), None, {"ignore_unavailable": "true"}, timeout_s, None)
+            if lost := failed_shards(answer):
+                raise unavailable(lost)
+
+        self.guard.call(ask, repeatable=True)
+
     def close(self) -> None:
-        """Drop the connections."""
+        """Drop the connections; further calls are errors."""
+        self._closed = True
         self._client.close()
 
     def _bulk_chunk(self, chunk: Sequence[bytes], deadline: Deadline | None, *, refresh: bool) -> list[Item]:
@@ -141,6 +154,8 @@ class Cluster:
         timeout_s: float,
         headers: Mapping[str, str] | None,
     ) -> Any:
+        if self._closed:
+            raise ServiceError("the connection to OpenSearch is closed")
         try:
             answer = self._client.transport.perform_request(
                 method, _url(path), params=dict(params), body=body, timeout=timeout_s, headers=headers
@@ -167,11 +182,16 @@ def loss(response: Mapping[str, Any]) -> str:
     """Why one search of several is not complete; empty when it is."""
     if "error" in response:
         return failure_reason(response["error"])
-    shards = response.get("_shards", {})
-    if shards.get("failed"):
-        failures = shards.get("failures") or [{}]
-        return f"{shards['failed']} of {shards.get('total')} shards failed: {failure_reason(failures[0].get('reason', {}))}"
-    return "the search ran out of time" if response.get("timed_out") else ""
+    return failed_shards(response) or ("the search ran out of time" if response.get("timed_out") else "")
+
+
+def failed_shards(answer: Mapping[str, Any]) -> str:
+    """Which part of the shards did not take part, and why; empty when all did."""
+    shards = answer.get("_shards", {})
+    if not shards.get("failed"):
+        return ""
+    failures = shards.get("failures") or [{}]
+    return f"{shards['failed']} of {shards.get('total')} shards failed: {failure_reason(failures[0].get('reason', {}))}"
 
 
 def _raise_if_untaken(items: Sequence[Item]) -> None:

@@ -84,6 +84,8 @@ def _answered(status: int, kind: str, reason: str) -> ServiceError:
         return Conflict(f"changed meanwhile in OpenSearch: {reason}")
     if status == 413:
         return InvalidRequest("is larger than http.max_content_length of the cluster", field="body")
+    if "knn" in reason and status == 400:
+        return Misconfigured(f"the cluster has no usable k-NN plugin, which this needs ({reason})")
     if kind == "validation_exception" and "shards open" in reason:
         return NoRoom(f"the cluster has no room for another month ({reason}); raise cluster.max_shards_per_node or drop old months")
     return ServiceError(f"OpenSearch refused a request of ours: {reason}")

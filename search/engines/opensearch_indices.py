@@ -41,6 +41,7 @@ class Indices:
         Raises:
             Misconfigured: something under this prefix was made for another model, or has another mapping than ours.
         """
+        self._check_cluster()
         self._make(state_index(self._prefix), self._state_body())
         self._check_state()
         self._put_templates()
@@ -152,6 +153,11 @@ class Indices:
         for index, body in answer.items():
             if is_month_index(self._prefix, index):
                 yield index, body["mappings"]
+
+    def _check_cluster(self) -> None:
+        version = self._cluster.get().get("version", {})
+        if not isinstance(version, Mapping) or version.get("distribution") != "opensearch":
+            raise Misconfigured(f"what answers at {self._cluster.location} is not OpenSearch; check WA_ENGINE_URL")
 
     def _check_state(self) -> None:
         index = state_index(self._prefix)

@@ -76,7 +76,7 @@ class OpenSearchState:
         body: Body = {"size": first + 1, "query": every(clauses), "sort": [{"created_ms": "desc"}, {"entry_id": "asc"}]}
         if after is not None:
             body["search_after"] = list(decoded(after))
-        self._cluster.post(self._index, "_refresh")
+        self._cluster.refresh(self._index)
         found = self._cluster.search(self._index, body)["hits"]["hits"]
         page = found[:first]
         cursor = encoded((page[-1]["sort"][0], page[-1]["sort"][1])) if len(found) > first else None
@@ -91,7 +91,7 @@ class OpenSearchState:
         removed = 0
         body: Body = {"size": 1000, "_source": False, "query": every([{"term": {"tenant": tenant}}])}
         while True:
-            self._cluster.post(self._index, "_refresh")
+            self._cluster.refresh(self._index)
             found = self._cluster.search(self._index, body)["hits"]["hits"]
             if not found:
                 return removed
