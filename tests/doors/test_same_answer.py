@@ -1,6 +1,10 @@
 """One function behind each door: the same question through all of them gives the same claims, citations and refusals."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +15,8 @@ from api.casing import snake_keys
 from api.opening import Service
 from runtime.tenancy import tenant_named
 from tests.doors.calls import graphql, posted, tool
+
+ROOT = Path(__file__).resolve().parents[2]
 
 ANSWERED = "Why do customers give up at checkout when they apply a discount code?"
 REFUSED = "Who won the chess world championship in 1972?"
@@ -78,6 +84,16 @@ def test_mcp_gives_what_python_gives_in_snake_case(http: httpx.Client, question:
     assert payload["grounding"] == snake_keys(expected["grounding"])
     short = [{name: value for name, value in hit.items() if name != "features"} for hit in snake_keys(expected["hits"])]
     assert payload["hits"] == short[: len(payload["hits"])]
+
+
+def test_the_command_line_gives_what_python_gives(service: Service, question: str, expected: dict[str, Any]) -> None:
+    command = [sys.executable, "-m", "api.cli.main", "ask", question, "--json", "--quiet", "--tenant", "acme", "--top-k", "10"]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("WA_")}
+    environ |= {"WA_ENGINE_URL": service.settings.engine_url, "WA_EMBEDDER_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert {"answer": body["answer"], "grounding": _report(body["grounding"]), "hits": body["hits"]} == expected
 
 
 def test_a_refusal_is_200_without_errors_through_every_door(http: httpx.Client) -> None:
