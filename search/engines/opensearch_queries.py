@@ -78,12 +78,7 @@ def document_page(tenant: Tenant, filters: Filters, match: str | None, first: in
         "query": every([*selection(tenant, filters), DOCUMENTS, *matching(match)]),
         "sort": NEWEST_FIRST,
     }
-    return body if after is None else body | {"search_after": _position(after)}
-
-
-def _position(after: str) -> list[object]:
-    ms, doc_id = decoded(after)
-    return [max(-(2**63), min(ms, 2**63 - 1)), doc_id]
+    return body if after is None else body | {"search_after": list(decoded(after))}
 
 
 def every(clauses: Sequence[Body]) -> Body:
