@@ -21,7 +21,7 @@ from search.ranking import Hit, Retrieval
 MAX_CITED = 20
 """Documents cited by one draft; a finding of more keeps its exact count."""
 
-MAX_VOICES = 40
+MAX_VOICES = 30
 """Sentences that are embedded for grouping."""
 
 CLAIMS = {Form.FACT: 4, Form.YES_NO: 6, Form.TOPIC: 6, Form.BROAD: 6}

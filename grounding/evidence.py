@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from grounding.answerability import Judgement
 from grounding.answers import Citation, Draft, Evidence
 from grounding.budget import Spending, tokens_in
 from runtime.errors import BudgetExceeded
@@ -15,6 +16,10 @@ from search.ranking import Candidate, Hit, Retrieval
 
 MAX_COPIES = 200
 """Copies of drafted texts that are fetched to be cited; the count of a finding is exact beyond."""
+
+
+PASSAGES_COMPARED = 20
+"""Passages, besides those cited, in which support and contradiction are looked for."""
 
 
 def readable(retrieval: Retrieval, spending: Spending) -> tuple[Retrieval, int]:
@@ -49,9 +54,15 @@ def copies(engine: Engine, tenant: Tenant, drafts: Sequence[Draft], retrieval: R
     return tuple(candidate for document in page.documents for candidate in _candidates(document))
 
 
-def evidence_of(retrieval: Retrieval, copied: Iterable[Candidate]) -> Evidence:
-    """The retrieved passages and the copies."""
-    return Evidence((*(hit.candidate for hit in retrieval.hits), *copied))
+def evidence_of(retrieval: Retrieval, drafts: Sequence[Draft], judgement: Judgement, copied: Iterable[Candidate]) -> Evidence:
+    """The passages that answer best, whatever the drafts cite, and the copies: enough to find what else supports a draft or says the opposite."""
+    cites = {doc_id for draft in drafts for doc_id in draft.cites}
+    best = dict.fromkeys(sentence.passage_id for sentence in judgement.sentences)
+    looked_at = set(list(best)[:PASSAGES_COMPARED])
+    kept = (
+        hit.candidate for hit in retrieval.hits if hit.candidate.passage.doc_id in cites or hit.candidate.passage.passage_id in looked_at
+    )
+    return Evidence((*kept, *copied))
 
 
 def reread(engine: Engine, tenant: Tenant, citations: Iterable[Citation]) -> dict[Citation, Citation]:

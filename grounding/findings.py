@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from grounding.matching import overlap
 from grounding.reading import Reading, read
@@ -17,6 +18,9 @@ NEAR_COPY = 0.7
 
 PARAPHRASE = 0.83
 """Cosine from which two sentences that agree in every fact are paraphrases; cosine alone merges *works* with *does not work*."""
+
+UNLIKE = 0.5
+"""Cosine under which two sentences are not compared any further."""
 
 PARAPHRASE_WORDS = 0.2
 """Share of the words of one that the other must hold as well, synonyms included."""
@@ -90,9 +94,11 @@ def _place(finding: Finding) -> tuple[int, float, str]:
 
 def same(first: Voice, second: Voice) -> bool:
     """Whether two sentences say the same."""
+    close = float(first.vector @ second.vector)
+    if close < UNLIKE:
+        return False
     if normalised(first.text) == normalised(second.text):
         return True
-    close = float(first.vector @ second.vector)
     alike = near_copies(first.text, second.text) or (close >= PARAPHRASE and _shared(first.reading, second.reading) >= PARAPHRASE_WORDS)
     return alike and agree(first.reading, second.reading)
 
@@ -112,6 +118,7 @@ def _shared(first: Reading, second: Reading) -> float:
     return min(overlap(first, second).recall, overlap(second, first).recall)
 
 
+@lru_cache(maxsize=4_096)
 def _shingles(text: str) -> frozenset[str]:
     plain = normalised(text)
     return frozenset(plain[start : start + SHINGLE] for start in range(max(1, len(plain) - SHINGLE + 1)))

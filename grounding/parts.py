@@ -221,7 +221,7 @@ class Resolver:
                 step.outcome = "refused"
                 result.refusal = not_answered(result.part.question, result.hits, judgement)
                 return
-        evidence = evidence_of(retrieval, copies(self._engine, run.tenant, drafts, retrieval))
+        evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
         first = last = self._verified(run, drafts, evidence)
         for _ in range(self._settings.ask_max_repairs):
             if not last.dropped or not last.supported:
