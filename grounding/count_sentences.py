@@ -26,6 +26,14 @@ def count_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
     return numeric_draft(with_share(text, proof) if part.share or part.majority else text, ClaimKind.COUNT, proof)
 
 
+def distinct_draft(found: Counted, dimension: str, part: Part) -> Draft:
+    """*There are 12 accounts in 80 documents.*"""
+    proof, number = found.proof(), len(found.found.buckets)
+    are = "is" if number == 1 else "are"
+    text = f"there {are} {number} {dimension}{'s' * (number != 1)} in {documents(proof.value)}{scope_of(part)}."
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
 def bucket_draft(proof: Proof, dimension: str, scope: str) -> Draft:
     """*Theme “billing”: 12 of 80 documents.*"""
     text = f"{dimension.capitalize()} “{proof.bucket}”: {proof.value} of {documents(proof.denominator)}{scope}."
@@ -134,7 +142,11 @@ def scope_of(part: Part) -> str:
         said += f" from source {_listed(filters.sources)}"
     if filters.theme_ids:
         said += f" with theme {_listed(filters.theme_ids)}"
-    if filters.rating_min is not None or filters.rating_max is not None or filters.attributes or filters.doc_ids:
+    if part.rating is not None:
+        said += f" with {part.rating.worded}"
+    elif filters.rating_min is not None or filters.rating_max is not None:
+        said += " with the given ratings"
+    if filters.attributes or filters.doc_ids:
         said += " that pass the filters"
     return said + during(part)
 

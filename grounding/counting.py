@@ -10,6 +10,7 @@ from grounding.count_sentences import (
     bucket_draft,
     comparison_draft,
     count_draft,
+    distinct_draft,
     leader_draft,
     peak_drafts,
     quoted,
@@ -88,6 +89,8 @@ class Counter:
         return (account_draft(proof, part), *by_theme) if proof.value else ()
 
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        if part.distinct:
+            return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
         if part.sides and (several := self._themes_within(part.sides[0], part)):
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in (part.sides[0], *several))
         side = self._resolved(part.sides[0], part) if part.sides else None

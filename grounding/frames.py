@@ -36,6 +36,12 @@ FRAME_WORDS = frozenset(
     "week weeks weekly month months monthly day days daily rising increasing growing declining falling decreasing compare compared comparison versus vs "
     "more less fewer than often far opinion opinions view views sentiment word words corpus data dataset question questions ask asks asked".split()
 )
+SENTIMENT_WORDS = frozenset(
+    "happy unhappy satisfied dissatisfied positive negative angry pleased displeased delighted frustrated annoyed upset good bad love loves loved hate hates "
+    "hated like likes liked dislike dislikes".split()
+)
+"""Feelings that nobody stored: they cannot be counted, only read."""
+
 _EVERY_FRAME = DOCUMENT_NOUNS | PERSON_NOUNS | COMPLAINT_NOUNS | PRAISE_NOUNS | REPORT_VERBS | FRAME_WORDS
 
 

@@ -57,6 +57,7 @@ _COUNT = _any(
     r"how many\??\s*\Z",
     rf"(?:number|count) of {_FEW_WORDS}{_COUNTABLE}",
     r"count (?:the|all|of|every)\b",
+    r"how many (?:different |distinct |unique )?(?:sources|channels|topics)\b",
     rf"how often (?:do|does|did|is|are|was|were) {_COUNTABLE}",
     r"(?:what|which) (?:share|percentage|percent|proportion|fraction|part) of\b",
 )

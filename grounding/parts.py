@@ -15,7 +15,7 @@ from grounding.planning import Part
 from grounding.ports import Drafter, Verifier
 from grounding.proofs import check
 from grounding.recording import Recorder
-from grounding.refusing import conflicting, no_documents, not_answered, off_topic, too_few, unsupported
+from grounding.refusing import conflicting, no_documents, not_answered, off_topic, too_few, uncountable, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.themes import Names
 from grounding.verifying import Verified, grounding_of
@@ -86,6 +86,9 @@ class Resolver:
             BudgetExceeded: a ceiling was reached; ``result`` holds what was found before.
         """
         part = result.part
+        if part.intent in NUMERIC and part.uncountable:
+            result.refusal = uncountable()
+            return
         if part.intent in NUMERIC and (self._count(run, result) or result.refusal):
             return
         counted: tuple[Claim, ...] = ()

@@ -7,10 +7,11 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from grounding.frames import REPORT_VERBS, has_any, subject_words
+from grounding.frames import REPORT_VERBS, SENTIMENT_WORDS, has_any, subject_words
 from grounding.intents import ASKING, CHANGING, MAJORITY, SHARE, Form, Intent, Leaning, form_of, intent_of, leaning_of
 from grounding.naming import Named, Vocabulary, accounts_in, named_in, sources_in
 from grounding.periods import Period, period_in
+from grounding.ratings import RatingRange, ratings_in
 from grounding.small_talk import is_small_talk, without_courtesy
 from grounding.words import words
 from search.aggregation import Interval
@@ -36,7 +37,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Part:
     """One question with one answer. ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without
-    the account and the time that became filters.
+    the account and the time that became filters. ``distinct`` asks how many themes, sources or accounts there are; ``uncountable`` for a number of
+    feelings.
     """
 
     question: str
@@ -52,6 +54,9 @@ class Part:
     majority: bool = False
     leaning: Leaning = ""
     account: str | None = None
+    rating: RatingRange | None = None
+    distinct: bool = False
+    uncountable: bool = False
     period: Period | None = None
     time_zone: str = "UTC"
 
@@ -184,6 +189,7 @@ _BETWEEN_SIDES = re.compile(r"\s*\b(?:than(?: about| of| on| for)?|versus|vs\.?|
 
 def _counted(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     """The part with what it counts: themes it names, and the other words."""
+    part, text = _rated(part, text)
     sources = sources_in(text, vocabulary.sources()) if part.filters.sources is None else ()
     if sources:
         part = replace(part, filters=replace(part.filters, sources=tuple(source.name for source in sources)))
@@ -202,7 +208,23 @@ def _counted(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         limit=_number(limit.group(1)) if limit else 5,
         share=bool(SHARE.search(text)),
         majority=bool(MAJORITY.search(text)),
+        distinct=side is None and bool(_DISTINCT.search(text)),
+        uncountable=side is None and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS),
     )
+
+
+_DISTINCT = re.compile(
+    r"\bhow many (?:different |distinct |unique )?(?:themes?|topics?|sources?|channels?|accounts?|customers?|clients?)\b", re.IGNORECASE
+)
+
+
+def _rated(part: Part, text: str) -> tuple[Part, str]:
+    """The part limited to the ratings its question names, and the question without them."""
+    rating = ratings_in(text)
+    if rating is None or part.filters.rating_min is not None or part.filters.rating_max is not None:
+        return part, text
+    filters = replace(part.filters, rating_min=rating.low, rating_max=rating.high)
+    return replace(part, filters=filters, rating=rating), text.replace(rating.text, " ")
 
 
 def _side(text: str, themes: tuple[Named, ...]) -> Side | None:
@@ -239,9 +261,15 @@ def _without_stems(text: str, named: tuple[Named, ...]) -> str:
 
 
 def _dimension(text: str) -> Dimension:
-    asked = re.search(r"\b(?:which|what|top|by|per|list)\s+(?:\d+\s+)?(source|channel|account|customer|client)s?\b", text, re.IGNORECASE)
+    asked = re.search(
+        r"\b(?:which|what|top|by|per|list|many|different)\s+(?:\d+\s+)?(source|channel|account|customer|client)s?\b|\A\s*(who)\b",
+        text,
+        re.IGNORECASE,
+    )
     if asked is None:
         return "theme"
+    if asked.group(2):
+        return "account"
     return "source" if asked.group(1).lower() in ("source", "channel") else "account"
 
 

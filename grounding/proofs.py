@@ -143,7 +143,8 @@ def _explained(proof: Proof, found: Buckets) -> set[Fraction]:
     if proof.denominator:
         low, high = wilson(proof.value, proof.denominator)
         numbers |= {percent(part) for part in (proof.value / proof.denominator, low, high)} | {95}
-    return {Fraction(number) for number in numbers}
+    ratings = {Fraction(str(round(bound, 3))) for bound in (proof.filters.rating_min, proof.filters.rating_max) if bound is not None}
+    return {Fraction(number) for number in numbers} | ratings
 
 
 def percent(share: float) -> int:

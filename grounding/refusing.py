@@ -104,6 +104,14 @@ def conflicting(claims: Sequence[Claim], hits: Sequence[Hit]) -> Refusal:
     )
 
 
+def uncountable() -> Refusal:
+    """A number of feelings was asked for, and feelings are not stored."""
+    message = "How many people feel that way cannot be counted: documents are stored with themes, ratings, sources and accounts, not with feelings."
+    return Refusal(
+        RefusalReason.NOT_ANSWERED, message, "counting", hint="Ask how many have a rating of 2 or less, a theme, or certain words."
+    )
+
+
 def too_few(found: TooFew, minimum: int, hits: Sequence[Nearest]) -> Refusal:
     """A share or trend over too few documents."""
     have = f"there {'is' if found.documents == 1 else 'are'} {found.documents}"
