@@ -60,15 +60,15 @@ def _word_pattern(classes: dict[str, str]) -> re.Pattern[str]:
     joiners = f"(?:[{classes['joiner']}]{after})"
     inner_letter = f"[{classes['mid_letter']}]{after}(?={any_letter})"
     inner_digit = f"[{classes['mid_digit']}]{after}(?={digit})"
-    hebrew = classes["hebrew"]
-    gershayim = f'(?<=[{hebrew}])"(?=[{hebrew}])'
-    letters = f"{any_letter}(?:(?:{joiners}*|{inner_letter}|{gershayim}){any_letter})*(?:(?<=[{hebrew}])')?"
+    hebrew = f"[{classes['hebrew']}]{after}"
+    quoted = f"{hebrew}(?:'{after}|\"{after}{hebrew})"
+    letters = f"(?:{quoted}|{any_letter}(?:(?:{joiners}+|{inner_letter}){any_letter}|(?!{quoted}){any_letter})*)"
     digits = f"{digit}(?:(?:{joiners}*|{inner_digit}){digit})*"
     run = f"(?:{kana}(?:{joiners}*{kana})*|(?:{letters}|{digits})+)"
-    picture = f"[{classes['emoji']}](?:(?!\\uFE0F)[{classes['extend']}])*\\uFE0F?"
+    picture = f"[{classes['emoji']}](?:(?![\\uFE0E\\uFE0F])[{classes['extend']}])*\\uFE0F?"
     alternatives = (
         f"[#*]\\uFE0F?\\u20E3{after}",
-        f"{joiners}*{run}(?:{joiners}+{run})*{joiners}*",
+        f"(?:(?<![{classes['joiner']}{classes['extend']}]){joiners}+)?{run}(?:{joiners}+{run})*{joiners}*",
         f"(?:[{classes['southeast']}]{after})+",
         f"[{classes['ideograph']}]{after}",
         f"(?:[{classes['regional']}]{after}){{2}}",
@@ -80,7 +80,7 @@ def _word_pattern(classes: dict[str, str]) -> re.Pattern[str]:
 _WORD = _word_pattern(_classes())
 _ASCII_LETTERS = r"[A-Za-z](?:(?:_*|[:.'](?=[A-Za-z]))[A-Za-z])*"
 _ASCII_DIGITS = r"[0-9](?:(?:_*|[.,;'](?=[0-9]))[0-9])*"
-_ASCII_WORD = re.compile(rf"_*(?:{_ASCII_LETTERS}|{_ASCII_DIGITS})+(?:_+(?:{_ASCII_LETTERS}|{_ASCII_DIGITS})+)*_*")
+_ASCII_WORD = re.compile(rf"(?:(?<!_)_+)?(?:{_ASCII_LETTERS}|{_ASCII_DIGITS})+(?:_+(?:{_ASCII_LETTERS}|{_ASCII_DIGITS})+)*_*")
 _POSSESSIVE = re.compile("['\u2019\uff07][sS]\\Z")
 _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]*)["\u201c\u201d\u201e\u00ab\u00bb]')
 
@@ -161,10 +161,14 @@ def _raw(text: str) -> list[tuple[str, int]]:
 def _pieces(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[tuple[str, int]]:
     """A word beyond the longest token, read again as if the text ended there."""
     pieces = []
-    while start < end and (match := pattern.search(text, start, end)):
-        match = pattern.match(text, match.start(), match.start() + LONGEST_TOKEN) or match
-        pieces.append((match[0], match.start()))
-        start = match.end()
+    while start < end:
+        begun = pattern.search(text, start, min(start + LONGEST_TOKEN, end))
+        if begun is None:
+            start += LONGEST_TOKEN
+            continue
+        whole = pattern.match(text, begun.start(), min(begun.start() + LONGEST_TOKEN, end)) or begun
+        pieces.append((whole[0], whole.start()))
+        start = whole.end()
     return pieces
 
 

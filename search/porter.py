@@ -113,7 +113,7 @@ def _shape(word: str) -> str:
     shape = ""
     for letter in word:
         vowel = letter in _VOWELS or (letter == "y" and shape[-1:] == "c")
-        shape += "v" if vowel else "c"
+        shape += "v" if vowel else "c" if letter < "\U00010000" else "cc"
     return shape
 
 
