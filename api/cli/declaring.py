@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from api.cli.failures import INTERRUPTED, Typed, failure_of, say
+from api.cli.failures import INTERRUPTED, Typed, failure_of, reader_left, say
 
 Command = Callable[..., int | None]
 """What a command does; it returns an exit code, None for 0."""
@@ -54,8 +54,10 @@ def _guarded(function: Command, invocation: str) -> Callable[..., None]:
 def _outcome(call: Callable[[], int | None], typed: Typed) -> int:
     try:
         return call() or 0
-    except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+    except (typer.Exit, typer.Abort, typer.TyperException):
         raise
+    except BrokenPipeError:
+        return reader_left()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,6 +83,14 @@ def failure_of(error: BaseException, typed: Typed) -> Failure:
 def say(failure: Failure, stream: TextIO) -> None:
     """Print a failure, as plain lines."""
     print(f"error: {visible(failure.message)}\nnext step: {visible(failure.next_step)}", file=stream)
+
+
+def reader_left() -> int:
+    """Whoever read our output has seen enough (``| head``): nothing more is written, not even by the interpreter at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    return DONE
 
 
 def _unusable(error: InvalidRequest, typed: Typed) -> Failure:

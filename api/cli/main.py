@@ -1,6 +1,5 @@
 """The command ``wisdom``: assembles the commands and turns every ending into an exit code."""
 
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from api.cli.commands import aggregates, ask, demo, doctor, documents, ingest, search, serve, traces, version
-from api.cli.failures import DONE, INTERRUPTED, Failure, say
+from api.cli.failures import DONE, INTERRUPTED, Failure, reader_left, say
 
 _VALUE = re.compile(r"^Invalid value for '([^']+)': ")
 
@@ -65,7 +64,7 @@ def ending(arguments: Sequence[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
-        return _reader_left()
+        return reader_left()
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -77,14 +76,6 @@ def _usage(error: typer.TyperException) -> int:
     if message:  # without one the library has shown the help instead
         say(Failure(_VALUE.sub(r"\1: ", message), f"{command} --help shows what it accepts", error.exit_code), sys.stderr)
     return error.exit_code
-
-
-def _reader_left() -> int:
-    """Whoever read our output has seen enough; nothing more is written, not even by the interpreter at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
-    return DONE
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from api.cli.options import Common
-from api.cli.screen import Screen, screen
 from runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from api.cli.screen import Screen
     from api.opening import Service
     from runtime.settings import Settings
     from runtime.tenancy import Tenant
@@ -22,7 +22,7 @@ class Session:
 
     service: "Service"
     tenant: "Tenant"
-    screen: Screen
+    screen: "Screen"
 
 
 def settings_of(common: Common, **overrides: Any) -> "Settings":
@@ -49,6 +49,7 @@ def session(common: Common, **overrides: Any) -> Iterator[Session]:
     """Everything a command needs, opened from its options."""
     settings = settings_of(common, **overrides)
 
+    from api.cli.screen import screen
     from api.opening import open_service
     from runtime.telemetry import configure_logging, correlated, correlation_id
     from runtime.tenancy import tenant_named

@@ -7,7 +7,6 @@ import typer
 from api.cli.declaring import command
 from api.cli.failures import FAILED
 from api.cli.options import Common
-from api.cli.screen import screen
 from api.cli.session import settings_of
 from runtime.errors import Misconfigured
 
@@ -21,6 +20,7 @@ def register(app: typer.Typer) -> None:
     @command(app, "doctor", example="wisdom doctor\nwisdom doctor --engine http://localhost:9200 --json")
     def doctor(common: Common) -> int | None:
         """Check settings, model, engine, disk, clock and versions; exit with 1 and the next step when something is wrong."""
+        from api.cli.screen import screen
         from api.cli.views.checks import checks_value, checks_view
 
         found = diagnosis(common)

@@ -1,5 +1,6 @@
 """``wisdom serve`` and ``wisdom mcp``: the doors that stay open."""
 
+import os
 import socket
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,6 @@ import typer
 
 from api.cli.declaring import command
 from api.cli.options import Common
-from api.cli.screen import screen
 from api.cli.session import session, settings_of
 from runtime.errors import InvalidRequest
 
@@ -38,6 +38,7 @@ def _serve(app: typer.Typer) -> None:
         _check_free(settings)
 
         from api.app import serve as serve_until_stopped
+        from api.cli.screen import screen
 
         for line in _announcement(settings):
             screen(quiet=common.quiet).note(line)
@@ -63,8 +64,6 @@ def _given(**values: Any) -> dict[str, Any]:
 
 def _log_level() -> dict[str, str]:
     """A server logs requests, unlike a command, unless the environment says otherwise."""
-    import os
-
     return {} if os.environ.get("WA_LOG_LEVEL") else {"log_level": "INFO"}
 
 
