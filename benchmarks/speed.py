@@ -99,7 +99,7 @@ def _questions(service: Service, passages: int) -> Iterable[Measure]:
 
 def _ingest(arguments: argparse.Namespace) -> Iterable[Measure]:
     """The whole ingest against the embedder alone, on the same texts, alternating twice."""
-    from search.ingest.files import Row
+    from search.ingest.rows import Row
 
     texts = [f"{message['text']} {number}" for number, message in enumerate(messages(arguments.passages))]
     rows = [Row(number + 1, {"text": text, "source": "speed", "occurred_at": "2026-05-01T00:00:00Z"}) for number, text in enumerate(texts)]
