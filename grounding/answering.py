@@ -8,8 +8,9 @@ from dataclasses import replace
 from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unanswered
 from grounding.budget import Budget, Spending, budget_of
 from grounding.parts import PartResult, Resolver, Run
-from grounding.planning import Plan, plan
+from grounding.planning import plan
 from grounding.ports import Drafter, Verifier
+from grounding.question_parts import Plan
 from grounding.recording import Recorder
 from grounding.refusing import budget_exceeded, not_a_question
 from grounding.themes import Names

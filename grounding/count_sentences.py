@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from grounding.answers import ClaimKind, Draft, Proof
-from grounding.planning import Part, Side
 from grounding.proofs import MOST_FREQUENT, Counted, percent
+from grounding.question_parts import Part, Side
 from grounding.significance import wilson
 from grounding.trends import MIN_INTERVALS, direction_of
 

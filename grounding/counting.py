@@ -21,8 +21,8 @@ from grounding.count_sentences import (
 )
 from grounding.intents import Intent
 from grounding.naming import stems_of
-from grounding.planning import Part, Side
 from grounding.proofs import Counted, counted
+from grounding.question_parts import Part, Side
 from grounding.trends import MIN_INTERVALS
 from runtime.tenancy import Tenant
 from search.aggregation import INTERVALS, Interval
@@ -91,6 +91,12 @@ class Counter:
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if part.distinct:
             return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
+        if part.rating is not None and part.share and not part.sides:
+            everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, share=False)
+            return tuple(count_draft(self._side_proof(None, each), None, each) for each in (replace(part, share=False), everyone))
+        if len(part.sides) > 1:
+            sides: tuple[Side, ...] = tuple(self._resolved(side, part) for side in part.sides)
+            return tuple(count_draft(self._side_proof(side, part), side, part) for side in sides)
         if part.sides and (several := self._themes_within(part.sides[0], part)):
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in (part.sides[0], *several))
         side = self._resolved(part.sides[0], part) if part.sides else None

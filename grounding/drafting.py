@@ -7,7 +7,7 @@ from grounding.answerability import Judgement, SentenceScore
 from grounding.answers import ClaimKind, Draft
 from grounding.asking import asks
 from grounding.findings import Finding, Voice, findings
-from grounding.intents import Form, form_of, leaning_of
+from grounding.intents import Form, form_of, leaning_of, wants_newest
 from grounding.leanings import leans
 from grounding.reading import read
 from grounding.stances import stance, statement_of
@@ -116,7 +116,7 @@ def _ordered(question: str, form: Form, found: Sequence[Finding]) -> tuple[Findi
     if form is Form.FACT:
         return tuple(sorted(found, key=lambda finding: -round(finding.score, 1)))
     if form is not Form.YES_NO:
-        return tuple(found)
+        return tuple(sorted(found, key=lambda finding: -finding.latest.timestamp())) if wants_newest(question) else tuple(found)
     statement = read(statement_of(question))
     sides: dict[int, list[Finding]] = {1: [], -1: [], 0: []}
     for finding in found:

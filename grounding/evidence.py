@@ -51,7 +51,7 @@ def copies(engine: Engine, tenant: Tenant, drafts: Sequence[Draft], retrieval: R
     if not wanted:
         return ()
     page = engine.documents(tenant, Filters(doc_ids=wanted), first=len(wanted))
-    return tuple(candidate for document in page.documents for candidate in _candidates(document))
+    return tuple(candidate for document in page.documents for candidate in candidates_of(document))
 
 
 def evidence_of(retrieval: Retrieval, drafts: Sequence[Draft], judgement: Judgement, copied: Iterable[Candidate]) -> Evidence:
@@ -89,7 +89,8 @@ def _documents(engine: Engine, tenant: Tenant, doc_ids: Sequence[str]) -> dict[s
     return found
 
 
-def _candidates(document: Document) -> tuple[Candidate, ...]:
+def candidates_of(document: Document) -> tuple[Candidate, ...]:
+    """One candidate for each passage of a stored document."""
     key = group_key(document.text)
     return tuple(
         Candidate(

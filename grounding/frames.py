@@ -34,7 +34,8 @@ FRAME_WORDS = frozenset(
     "reason reasons cause causes summary summarise summarize summarised summarized overview recap recent recently latest current currently new today now "
     "list give show tell find many much number count counts total amount share percentage percent proportion fraction majority half trend trends time "
     "week weeks weekly month months monthly day days daily rising increasing growing declining falling decreasing compare compared comparison versus vs "
-    "more less fewer than often far opinion opinions view views sentiment word words corpus data dataset question questions ask asks asked".split()
+    "more less fewer than often far opinion opinions view views sentiment word words corpus data dataset question questions "
+    "ask asks asked all every total entire whole".split()
 )
 SENTIMENT_WORDS = frozenset(
     "happy unhappy satisfied dissatisfied positive negative angry pleased displeased delighted frustrated annoyed upset good bad love loves loved hate hates "

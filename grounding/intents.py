@@ -97,6 +97,7 @@ _EXISTS = re.compile(
     r"(?:ask|complain|mention|report|say|talk|write)",
     re.IGNORECASE,
 )
+_NEWEST = _any(r"(?:latest|newest|most recent|last few)\b")
 _IMPROVE = _any(
     r"what (?:should|could|can|must|do) (?:we|i)(?: have to| need to)? (?:fix|improve|change|work on|prioriti[sz]e|do)(?: better| first| next| now)*\W*\Z"
 )
@@ -132,6 +133,11 @@ def form_of(text: str) -> Form:
     if _YES_NO.match(text) and not _EXISTS.match(text):
         return Form.YES_NO
     return Form.TOPIC if _TOPIC.search(text) or not ASKING.match(text) else Form.FACT
+
+
+def wants_newest(text: str) -> bool:
+    """Whether the question asks for what came last (*the latest complaints*)."""
+    return bool(_NEWEST.search(text))
 
 
 def leaning_of(text: str) -> Leaning:

@@ -9,16 +9,17 @@ from grounding.counting import Counter, TooFew
 from grounding.drafting import answering
 from grounding.emptiness import emptied_by, nearest_documents
 from grounding.evidence import copies, evidence_of, readable, reread
-from grounding.intents import Form, Intent
+from grounding.intents import Form, Intent, wants_newest
 from grounding.naming import Vocabulary
-from grounding.planning import Part
+from grounding.overview import every_sentence, newest_hits
 from grounding.ports import Drafter, Verifier
 from grounding.proofs import check
+from grounding.question_parts import Part
 from grounding.recording import Recorder
 from grounding.refusing import conflicting, no_documents, not_answered, off_topic, too_few, uncountable, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.themes import Names
-from grounding.verifying import Verified, grounding_of
+from grounding.verifying import Verified, grounding_of, with_opposites_only
 from runtime.clock import Clock
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -28,6 +29,9 @@ from search.ranking import Hit, Retrieval
 from search.retrieval import Retriever
 
 NUMERIC = (Intent.COUNT, Intent.TOP, Intent.TREND, Intent.COMPARE)
+NEWEST = 20
+"""Documents among which a question for the latest looks."""
+
 THEMES_SHOWN = 3
 """Themes counted in front of the findings of a question without a topic."""
 
@@ -153,18 +157,18 @@ class Resolver:
 
     def _read(self, run: Run, result: PartResult) -> None:
         """The gates of evidence, then draft and verification."""
+        broad = result.part.form is Form.BROAD
         retrieval = self._retrieved(run, result)
-        if result.refusal is None and result.part.form is not Form.BROAD:
+        if result.refusal is None and not broad:
             self._relevance_gate(run, result, retrieval)
         if result.refusal is None:
-            judgement = self._answerability_gate(run, result, retrieval)
+            judgement = every_sentence(retrieval) if broad else self._answerability_gate(run, result, retrieval)
             if result.refusal is None:
                 self._draft_and_verify(run, result, retrieval, judgement)
 
     def _retrieved(self, run: Run, result: PartResult) -> Retrieval:
         part, spending = result.part, run.recorder.spending
-        wide = part.form in (Form.TOPIC, Form.BROAD)
-        depth = max(run.top_k, self._settings.evidence_limit) if wide else run.top_k
+        depth = max(run.top_k, self._settings.evidence_limit) if part.form is Form.TOPIC else run.top_k
         with run.recorder.step("retrieve") as step:
             spending.call("search")
             found = self._retriever.retrieve(run.tenant, part.subject, part.filters, top_k=depth, deadline=spending.deadline)
@@ -177,12 +181,20 @@ class Resolver:
                 step.outcome = "refused"
                 self._nothing_there(run, result)
                 return found
+            if part.form is Form.BROAD:
+                found = self._overview(run, part, found)
             retrieval, left_out = readable(found, spending)
             result.documents_read = sum(hit.group_size for hit in retrieval.hits)
             step.detail.update(read=len(retrieval.hits), documents_read=result.documents_read)
         if left_out:
             result.degraded["evidence"] = f"{left_out} more passages were not read: the token budget is spent"
         return retrieval
+
+    def _overview(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
+        """What was found, and the newest documents beside it; those alone when the question wants the latest."""
+        kept = () if wants_newest(part.question) else found.hits
+        limit = NEWEST if wants_newest(part.question) else self._settings.evidence_limit - len(kept)
+        return replace(found, hits=(*kept, *newest_hits(self._engine, run.tenant, part.filters, max(1, limit), beside=kept)))
 
     def _nothing_there(self, run: Run, result: PartResult) -> None:
         any_at_all = self._engine.documents(run.tenant, EVERYTHING, first=1).total > 0
@@ -210,7 +222,7 @@ class Resolver:
             step.detail.update(answering=len(stating), asking=len(judgement.answers) - len(stating) if judgement.answered else 0)
             if not stating:
                 step.outcome = "refused"
-                result.refusal = not_answered(question, result.hits, judgement)
+                result.refusal = not_answered(question, retrieval, judgement)
         return judgement
 
     def _draft_and_verify(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement) -> None:
@@ -222,7 +234,7 @@ class Resolver:
             step.detail.update(model=self._drafter.model, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts])
             if not drafts:
                 step.outcome = "refused"
-                result.refusal = not_answered(result.part.question, result.hits, judgement)
+                result.refusal = not_answered(result.part.question, retrieval, judgement)
                 return
         evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
         first = last = self._verified(run, drafts, evidence)
@@ -247,8 +259,9 @@ class Resolver:
         groundedness = len(last.supported) / len(last.drafts)
         claims = self._final(run, last.claims) if groundedness >= floor else ()
         result.grounding = grounding_of(first, last, accepted=bool(claims))
-        contested = [claim for claim in claims if _outvoted(claim)]
-        if claims and len(contested) == len(claims):
+        decides = result.part.form is Form.YES_NO
+        claims = claims if decides else tuple(with_opposites_only(claim) for claim in claims)
+        if decides and claims and all(_outvoted(claim) for claim in claims):
             result.refusal = conflicting(claims, result.hits)
         elif not claims:
             result.refusal = unsupported(first.reasons, result.hits, result.grounding.groundedness, floor)

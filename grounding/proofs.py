@@ -27,6 +27,9 @@ LONGEST_EXAMPLE = 300
 MOST_FREQUENT = "The most frequent"
 """How a claim begins that says a bucket is larger than every other."""
 
+_UNCOUNTED = re.compile(r"“[^”]*”|\b\d{4}-\d{2}(?:-\d{2})?\b")
+"""Names from the store, and the keys of intervals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -154,7 +157,7 @@ def percent(share: float) -> int:
 
 def _unexplained(text: str, explained: set[Fraction]) -> str:
     """A number of the text that the aggregation does not give, outside quotation marks; or that it states none."""
-    plain = re.sub(r"“[^”]*”", " ", text)
+    plain = _UNCOUNTED.sub(" ", text)
     stated = quantities(plain)
     for quantity in stated:
         if not quantity.values & explained:
@@ -164,7 +167,7 @@ def _unexplained(text: str, explained: set[Fraction]) -> str:
 
 def _loose_word(text: str, proof: Proof) -> str:
     """A word about amounts that the numbers do not bear out."""
-    plain = re.sub(r"“[^”]*”", " ", text)
+    plain = _UNCOUNTED.sub(" ", text)
     half = re.search(r"(?<!not )\b(?:most(?! frequent)|majority|more than half)\b", plain, re.IGNORECASE)
     if half and 2 * proof.value <= proof.denominator:
         return "it is not more than half"

@@ -1,7 +1,6 @@
 """Refusals in words: which gate, its numbers, what came closest and what would help."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from grounding.answerability import Judgement
 from grounding.answers import Citation, Claim, Nearest, Refusal, RefusalReason
@@ -9,7 +8,7 @@ from grounding.asking import asks
 from grounding.counting import TooFew
 from grounding.languages import language_name, language_of, main_language
 from grounding.quantities import codes
-from search.ranking import Candidate, Hit, Retrieval
+from search.ranking import Hit, Retrieval
 
 NEAREST = 3
 SNIPPET_CHARS = 200
@@ -50,16 +49,18 @@ def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *
     message = f"The documents do not discuss this: the closest is {score:.2f} relevant, {floor:.2f} is needed."
     if missing_code:
         message = f"No document that was found holds “{missing_code}”."
-    refusal = Refusal(RefusalReason.OFF_TOPIC, message, "relevance", score, floor, nearest_of(retrieval.hits))
-    return replace(
-        refusal, hint=_language_hint(question, [hit.candidate for hit in retrieval.hits]) or "See the nearest documents for what is there."
+    elif not retrieval.hits:
+        message = "The documents do not discuss this: none shares a word with the question or comes near it in meaning."
+    hint = _language_hint(question, retrieval) or "See the nearest documents for what is there."
+    return Refusal(
+        RefusalReason.OFF_TOPIC, message, "relevance", score, floor, nearest_of(retrieval.hits) or _nearest_by_meaning(retrieval), hint
     )
 
 
-def not_answered(question: str, hits: Sequence[Hit], judgement: Judgement) -> Refusal:
+def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> Refusal:
     """The documents are about it and nobody says it; perhaps they ask the same."""
     scores = {sentence.passage_id: sentence.score for sentence in reversed(judgement.sentences)}
-    hint = _language_hint(question, [hit.candidate for hit in hits]) or "The nearest documents show what is said about it."
+    hint = _language_hint(question, retrieval) or "The nearest documents show what is said about it."
     score = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
     if judgement.answered and score < judgement.threshold:
         asking = len({sentence.doc_id for sentence in judgement.answers})
@@ -68,7 +69,9 @@ def not_answered(question: str, hits: Sequence[Hit], judgement: Judgement) -> Re
     else:
         score = judgement.probability
         message = f"The documents are about this, but none says it.{_lacking(judgement)}"
-    return Refusal(RefusalReason.NOT_ANSWERED, message, "answerability", score, judgement.threshold, nearest_of(hits, scores), hint)
+    return Refusal(
+        RefusalReason.NOT_ANSWERED, message, "answerability", score, judgement.threshold, nearest_of(retrieval.hits, scores), hint
+    )
 
 
 def _lacking(judgement: Judgement) -> str:
@@ -165,9 +168,18 @@ def names_code(question: str) -> str:
     return question[found[0].start : found[0].end] if found else ""
 
 
-def _language_hint(question: str, candidates: Sequence[Candidate]) -> str:
+def _nearest_by_meaning(retrieval: Retrieval) -> tuple[Nearest, ...]:
+    """What the vector leg put first, where nothing was near enough to be a hit."""
+    return tuple(
+        Nearest(near.candidate.passage.doc_id, round(near.score, 4), snippet(near.candidate.passage.text))
+        for near in retrieval.nearest[:NEAREST]
+    )
+
+
+def _language_hint(question: str, retrieval: Retrieval) -> str:
     """Says so when question and documents are in different languages, which the built-in embedder reads poorly."""
     asked = language_of(question)
+    candidates = [place.candidate for place in (retrieval.hits or retrieval.nearest)]
     stored = main_language((candidate.language, candidate.passage.text) for candidate in candidates)
     if not asked or not stored or asked == stored:
         return ""

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grounding.answers import Citation, Claim, ClaimKind, Draft, Grounding, Verdict
 from grounding.asking import asks
+from grounding.reading import read
+from grounding.vetoes import opposing
 
 NO_DRAFT = "nothing was drafted"
 NONE_LEFT = "no drafted claim is supported"
@@ -85,3 +87,10 @@ def _claim(draft: Draft, verdict: Verdict) -> Claim:
 def _stated(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
     """Without quotes that ask; a question contradicts nothing, and nothing contradicts it."""
     return tuple(citation for citation in citations if not asks(citation.quote))
+
+
+def with_opposites_only(claim: Claim) -> Claim:
+    """Without counter-evidence that merely gives another figure: two deliveries may take two and nine days, and neither contradicts the other."""
+    stated = read(claim.text)
+    kept = tuple(citation for citation in claim.counter_evidence if opposing(stated, read(citation.quote)))
+    return replace(claim, counter_evidence=kept)

@@ -225,6 +225,14 @@ def test_orders_in_a_record_are_neither_obeyed_nor_drafted(desk: Desk) -> None:
     assert [claim.text for claim in outcome.answer.claims] == ["App crashes each time I scan a receipt."]
 
 
+def test_the_latest_are_the_newest_documents_newest_first(desk: Desk) -> None:
+    desk.load([record(f"old-{n}", f"Lamp {n} arrived broken and nobody answers.", f"2026-09-{1 + n % 28:02d}") for n in range(40)])
+    desk.load([record("new-1", "The invoice is wrong.", "2026-11-20"), record("new-2", "The refund is late.", "2026-11-25")])
+    outcome = desk.ask("What are the latest complaints?")
+    assert outcome.answer is not None
+    assert [claim.citations[0].doc_id for claim in outcome.answer.claims[:2]] == ["new-2", "new-1"]
+
+
 class TestRepair:
     drafts = (("Standard delivery took nine days.", ["R-1", "Z-9"]), ("Delivery is always free.", ["R-1"]))
     question = "How long did standard delivery take?"
