@@ -1,0 +1,80 @@
+"""A question taken apart: its parts, and what each counts or looks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from grounding.intents import Form, Intent, Leaning
+from grounding.periods import Period
+from grounding.ratings import RatingRange
+from search.aggregation import Interval
+from search.documents import Filters
+from search.listing import filters_as_json
+
+Dimension = Literal["theme", "source", "account"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One thing that is counted: documents of a theme, or documents that hold words, or both; ``label`` is how the question calls it."""
+
+    theme: str | None
+    match: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question with one answer. ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without
+    the account and the time that became filters. ``distinct`` asks how many themes, sources or accounts there are; ``uncountable`` for a number of
+    feelings.
+    """
+
+    question: str
+    intent: Intent
+    form: Form
+    filters: Filters
+    subject: str = ""
+    sides: tuple[Side, ...] = ()
+    dimension: Dimension = "theme"
+    interval: Interval = "week"
+    limit: int = 5
+    share: bool = False
+    majority: bool = False
+    leaning: Leaning = ""
+    account: str | None = None
+    rating: RatingRange | None = None
+    distinct: bool = False
+    uncountable: bool = False
+    period: Period | None = None
+    time_zone: str = "UTC"
+
+    def as_json(self) -> Mapping[str, Any]:
+        """The part as plain JSON, for the trace."""
+        body: dict[str, Any] = {"question": self.question, "intent": self.intent.value, "form": self.form.value}
+        if self.sides:
+            body["counts"] = [{"theme": side.theme, "match": side.match, "label": side.label} for side in self.sides]
+        if self.period:
+            body["period"] = {"text": self.period.text, "timeZone": self.time_zone}
+        if self.account:
+            body["account"] = self.account
+        if self.leaning:
+            body["leaning"] = self.leaning
+        return body | {"filters": filters_as_json(self.filters)}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question taken apart; one part for most."""
+
+    question: str
+    parts: tuple[Part, ...]
+
+    @property
+    def small_talk(self) -> bool:
+        """Whether there is nothing to look up."""
+        return all(part.intent is Intent.SMALL_TALK for part in self.parts)
+
+    def as_json(self) -> Mapping[str, Any]:
+        """The plan as plain JSON, for the trace."""
+        return {"intent": self.parts[0].intent.value, "parts": [part.as_json() for part in self.parts]}
