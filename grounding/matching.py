@@ -11,13 +11,14 @@ SYNONYM, QUALITY = 0.9, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there."""
+    """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there, ``focus`` the share of the span's
+    words that the claim has."""
 
     recall: float
     pairs: float
     order: float
     missing: float
-    count: int
+    focus: float
 
     @property
     def blend(self) -> float:
@@ -25,17 +26,34 @@ class Overlap:
         return self.recall + 0.1 * self.pairs + 0.05 * self.order
 
 
+_NOTHING = Overlap(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 def overlap(claim: Reading, span: Reading) -> Overlap:
     """Words are weighted by rarity; a figure that is borne out counts as found however it is written."""
+    return overlap_with(claim, (span,))
+
+
+def overlap_with(claim: Reading, spans: Sequence[Reading]) -> Overlap:
+    """The same for several spans taken together."""
     sought = claim.topic or claim.meanings
     if not sought:
-        return Overlap(0.0, 0.0, 0.0, 0.0, 0)
-    settled = _settled(claim, span)
-    shares = [1.0 if meaning.word.start in settled else found(meaning, span.meanings) for meaning in sought]
-    total = sum(meaning.weight for meaning in sought)
-    recall = sum(share * meaning.weight for share, meaning in zip(shares, sought, strict=True)) / total
+        return _NOTHING
+    said = tuple(itertools.chain.from_iterable(span.meanings for span in spans))
+    settled = set().union(*(_settled(claim, span) for span in spans))
+    shares = [1.0 if meaning.word.start in settled else found(meaning, said) for meaning in sought]
     missing = max((meaning.weight for share, meaning in zip(shares, sought, strict=True) if share == 0.0), default=0.0)
-    return Overlap(recall, _pairs(sought, span.meanings), _order(sought, span.meanings), missing, len(sought))
+    return Overlap(_weighted(shares, sought), _pairs(sought, said), _order(sought, said), missing, shared(said, sought))
+
+
+def shared(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
+    """Share of ``sought``, by rarity, that is found in ``said``; 0 when nothing is sought."""
+    return _weighted([found(meaning, said) for meaning in sought], sought)
+
+
+def _weighted(shares: Sequence[float], sought: Sequence[Meaning]) -> float:
+    total = sum(meaning.weight for meaning in sought)
+    return sum(share * meaning.weight for share, meaning in zip(shares, sought, strict=True)) / total if total else 0.0
 
 
 def found(meaning: Meaning, among: Sequence[Meaning]) -> float:
@@ -72,7 +90,7 @@ def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
 def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     """Share of neighbouring shared words that keep their order."""
     place = {meaning.word.stem: at for at, meaning in reversed(list(enumerate(said)))}
-    shared = [place[meaning.word.stem] for meaning in sought if meaning.word.stem in place]
-    if len(shared) < 2:
-        return float(len(shared) == len(sought))
-    return sum(first < second for first, second in itertools.pairwise(shared)) / (len(shared) - 1)
+    places = [place[meaning.word.stem] for meaning in sought if meaning.word.stem in place]
+    if len(places) < 2:
+        return float(len(places) == len(sought))
+    return sum(first < second for first, second in itertools.pairwise(places)) / (len(places) - 1)

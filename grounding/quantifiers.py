@@ -11,7 +11,8 @@ _NOT_ALL = re.compile(
     r"\b(?:not|n't|at|after|above|hardly|almost|nearly)\s+(?:all|every(?:one|body|thing)?|always|each|entirely)\b", re.IGNORECASE
 )
 _MOST = re.compile(
-    r"\b(?:most(?:ly)?(?!\s+(?:\w+ly|recent|important|likely))|(?:more than|over) half|two thirds|majority|usually|generally|typically|(?:almost|nearly) (?:all|always|every\w*)|largely)\b",
+    r"\b(?:most(?:ly)?(?!\s+(?:\w+ly|recent|important|likely))|(?:more than|over) half|two thirds|majority|usually|generally|typically"
+    r"|(?:almost|nearly) (?:all|always|every\w*)|largely)\b",
     re.IGNORECASE,
 )
 _MANY = re.compile(

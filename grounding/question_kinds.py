@@ -50,6 +50,7 @@ CAUSE = _kind("cause", "a reason", "reason cause why", needed=False)
 YES_NO = _kind("yes-no", "a statement for or against", needed=False)
 OPEN = _kind("open", "a statement about it", needed=False)
 
+_NAMED = "company|brand|provider|courier|carrier|bank|phone|device|platform|browser|city|country|model|app|person|people|team"
 _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
     (re.compile(form, re.IGNORECASE), kind)
     for form, kind in (
@@ -69,8 +70,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"(?:^|[,;]\s*|\b(?:since|until|and|know|tell me)\s+)when\b(?!.*\b(?:what|why|who|which|how)\b)", TIME),
         (r"\b(?:who|whose|whom)\b", PERSON),
         (
-            r"\b(?:which|what) (?:\w+ )?(?:company|brand|provider|courier|carrier|bank|phone|device|platform|browser|city|country|model"
-            r"|app|person|people|team)\b",
+            rf"\b(?:which|what) (?:\w+ )?(?:{_NAMED})\b",
             NAME,
         ),
         (r"\bwhere\b", PLACE),

@@ -3,25 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from grounding.answers import Because, Citation, Draft, Evidence, Verdict
-from grounding.clauses import clauses
-from grounding.matching import Overlap, found, overlap
+from grounding.bearing import Assertion, Fit, assertion, features, fits, strength, window_cosine
+from grounding.contradiction import contradicts
 from grounding.quotation import quotation
-from grounding.reading import Meaning, Reading, read
-from grounding.sentences import sentences
 from grounding.support import support
-from grounding.vetoes import number_missing, opposing, veto
-from grounding.windows import Window, Witness, witnesses
+from grounding.vetoes import veto
+from grounding.windows import Witness, witnesses
 from search.documents import Vector
 from search.ports import Embedder
 
 MAX_CITATIONS = 20
-WINDOWS_PER_DOCUMENT = 4
-_ABOUT = 0.5
-_SAME_TOPIC = 0.8
+"""Citations of one claim, and spans of counter-evidence."""
+
 _TRACE = 0.25
+_RIVAL = 0.35
 
 _REASONS: Mapping[Because, str] = {
     "": "",
@@ -56,25 +52,26 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Assertion:
-    """A draft as the verifier sees it: its reading and the readings of its clauses."""
+class Case:
+    """A draft beside the documents: what each says word for word, or else the windows that may bear it out."""
 
     draft: Draft
-    whole: Reading
-    parts: tuple[Reading, ...]
+    claim: Assertion
+    quoted: tuple[Finding | None, ...]
+    fits: tuple[tuple[Fit, ...], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """A window that may bear an assertion out, before vectors are known."""
-
-    witness: Witness
-    window: Window
-    overlap: Overlap
+    @property
+    def promising(self) -> bool:
+        """Whether anything is left to decide by vectors."""
+        return any(fit.overlap.recall >= _TRACE for row in self.fits for fit in row)
 
 
 class FeatureVerifier:
-    """Sentence-level lexical and vector support with vetoes; no learned reader of both texts at once. See :class:`grounding.ports.Verifier`."""
+    """Sentence-level lexical and vector support with vetoes. See :class:`grounding.ports.Verifier`.
+
+    A reader of claim and span together (a cross-encoder) would take its place beside ``grounding.support``: its logits are features, and no
+    veto yields to them.
+    """
 
     def __init__(self, embedder: Embedder, *, min_support: float) -> None:
         """``min_support`` in 0..1: support below it is none."""
@@ -82,154 +79,121 @@ class FeatureVerifier:
         self._min_support = min_support
 
     def verify(self, drafts: Sequence[Draft], evidence: Evidence) -> tuple[Verdict, ...]:
-        """See :meth:`grounding.ports.Verifier.verify`."""
+        """See :meth:`grounding.ports.Verifier.verify`.
+
+        Raises:
+            Unavailable: the embedder is behind an endpoint that did not answer. Drafts that quote word for word do not need it.
+        """
         documents = witnesses(evidence)
-        assertions = [_assertion(draft) for draft in drafts]
-        quoted = [[_quoted(assertion, witness) for witness in documents] for assertion in assertions]
-        fits = [
-            [_fits(assertion, witness) if _needs_fit(row, place) else [] for place, witness in enumerate(documents)]
-            for assertion, row in zip(assertions, quoted, strict=True)
-        ]
-        vectors = self._vectors(assertions, fits)
-        return tuple(
-            self._verdict(assertion, documents, row, fitted, vectors)
-            for assertion, row, fitted in zip(assertions, quoted, fits, strict=True)
-        )
+        cases = [_case(draft, documents) for draft in drafts]
+        vectors = self._vectors(cases)
+        return tuple(self._verdict(case, documents, vectors) for case in cases)
 
-    def _vectors(self, assertions: Sequence[Assertion], fits: Sequence[Sequence[Sequence[Fit]]]) -> dict[str, Vector]:
-        """Vectors of everything still undecided, embedded once, in one call."""
+    def _vectors(self, cases: Sequence[Case]) -> dict[str, Vector]:
+        """Vectors of everything still undecided, in one call."""
         texts: dict[str, None] = {}
-        for assertion, rows in zip(assertions, fits, strict=True):
-            promising = [fit for row in rows for fit in row if fit.overlap.recall >= _TRACE]
-            if promising:
-                texts.update(dict.fromkeys([assertion.whole.text, *(part for fit in promising for part in fit.window.sentences)]))
-        if not texts:
-            return {}
-        return dict(zip(texts, self._embedder.embed(tuple(texts)), strict=True))
+        for case in cases:
+            if case.promising:
+                texts[case.claim.whole.text] = None
+                texts.update((sentence, None) for row in case.fits for fit in row for sentence in fit.window.sentences)
+        return dict(zip(texts, self._embedder.embed(tuple(texts)), strict=True)) if texts else {}
 
-    def _verdict(
-        self,
-        assertion: Assertion,
-        documents: Sequence[Witness],
-        quoted: Sequence[Finding | None],
-        fits: Sequence[Sequence[Fit]],
-        vectors: Mapping[str, Vector],
-    ) -> Verdict:
-        findings = [quote or _best(assertion, row, witness, vectors) for quote, row, witness in zip(quoted, fits, documents, strict=True)]
-        cited = [finding for finding in findings if finding.doc_id in assertion.draft.cites]
-        chosen = self._accepted(cited)
+    def _verdict(self, case: Case, documents: Sequence[Witness], vectors: Mapping[str, Vector]) -> Verdict:
+        rows = zip(documents, case.quoted, case.fits, strict=True)
+        own = set(case.draft.cites)
+        findings = [quote or _finding(case.claim, witness, row, vectors, cited=witness.doc_id in own) for witness, quote, row in rows]
+        cited = [finding for finding in findings if finding.doc_id in own]
         misread = any(finding.contrary for finding in cited)
-        if not chosen and not misread:
-            chosen = self._accepted(findings)
+        chosen = self._accepted(cited) or ([] if misread else self._accepted(findings))
         against = tuple(finding.citation for finding in findings if finding.contrary)[:MAX_CITATIONS]
-        if chosen:
-            score = max(finding.score for finding in chosen)
-            return Verdict(
-                supported=True,
-                contradicted=False,
-                score=round(score, 4),
-                citations=tuple(finding.citation for finding in chosen),
-                counter_evidence=against,
-            )
-        return self._rejected(assertion.draft, cited, findings, against)
+        if not chosen:
+            return _rejection(case.draft, cited, findings, against)
+        return Verdict(
+            supported=True,
+            contradicted=False,
+            score=round(chosen[0].score, 4),
+            citations=tuple(finding.citation for finding in chosen),
+            counter_evidence=against,
+        )
 
     def _accepted(self, findings: Iterable[Finding]) -> list[Finding]:
         """Those that bear the claim out by themselves, strongest first."""
         enough = [finding for finding in findings if not finding.because and finding.score >= self._min_support]
         return sorted(enough, key=lambda finding: (-finding.score, finding.doc_id))[:MAX_CITATIONS]
 
-    def _rejected(self, draft: Draft, cited: Sequence[Finding], findings: Sequence[Finding], against: tuple[Citation, ...]) -> Verdict:
-        looked_at = cited or findings
-        closest = max(looked_at, key=lambda finding: (finding.score, finding.recall), default=None)
-        contradicted = any(finding.contrary for finding in cited) or (not cited and bool(against))
-        because: Because = closest.because if closest and closest.because and closest.recall >= _TRACE else "overlap"
-        if draft.cites and not cited:
-            because = "unknown_id"
-        if contradicted and because == "overlap":
-            because = "negation"
-        score = 0.0 if closest is None or closest.because else closest.score
-        return Verdict(
-            supported=False,
-            contradicted=contradicted,
-            score=round(score, 4),
-            citations=(),
-            counter_evidence=against,
-            because=because,
-            reason=_REASONS[because],
-        )
+
+def _case(draft: Draft, documents: Sequence[Witness]) -> Case:
+    claim = assertion(draft.text)
+    quoted = tuple(_quoted(draft.text, witness) for witness in documents)
+    rows = zip(documents, quoted, strict=True)
+    return Case(draft, claim, quoted, tuple(() if quote else fits(claim, witness.windows, witness.read) for witness, quote in rows))
 
 
-def _assertion(draft: Draft) -> Assertion:
-    parts = [clause.of(sentence.of(draft.text)) for sentence in sentences(draft.text) for clause in clauses(sentence.of(draft.text))]
-    return Assertion(draft, read(draft.text), tuple(read(part) for part in parts) or (read(draft.text),))
-
-
-def _quoted(assertion: Assertion, witness: Witness) -> Finding | None:
+def _quoted(text: str, witness: Witness) -> Finding | None:
     """The document says the claim word for word: full support, unless the words left out change its sense."""
-    place = quotation(assertion.draft.text, witness)
+    place = quotation(text, witness)
     if place is None:
         return None
     score = 0.0 if place.because else 1.0
     return Finding(witness.doc_id, witness.version, place.start, place.end, place.text, score, place.because, contrary=False, recall=1.0)
 
 
-def _needs_fit(row: Sequence[Finding | None], place: int) -> bool:
-    return row[place] is None
-
-
-def _fits(assertion: Assertion, witness: Witness) -> list[Fit]:
-    """The windows that share most with the claim, best first."""
-    fits = [Fit(witness, window, overlap(assertion.whole, witness.read(window))) for window in witness.windows]
-    ranked = sorted(fits, key=lambda fit: (-fit.overlap.blend, len(fit.window.sentences), fit.window.start))
-    return ranked[:WINDOWS_PER_DOCUMENT]
-
-
-def _best(assertion: Assertion, fits: Sequence[Fit], witness: Witness, vectors: Mapping[str, Vector]) -> Finding:
-    """The window that does most for the claim; among equals one without a veto."""
-    findings = [_finding(assertion, fit, vectors) for fit in fits]
-    if not findings:
+def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Mapping[str, Vector], *, cited: bool) -> Finding:
+    """The window that does most for the claim, or the one that says the opposite when none does anything. Another figure is the opposite only in a
+    document the claim itself cites: elsewhere it is another experience."""
+    if not row:
         return Finding(witness.doc_id, witness.version, 0, 0, "", 0.0, "overlap", contrary=False, recall=0.0)
-    best = max(findings, key=lambda finding: (not finding.because and finding.score > _TRACE, finding.score, -len(finding.text)))
-    contrary = next((finding for finding in findings if finding.contrary), None)
-    return best if contrary is None or not best.because else contrary
-
-
-def _finding(assertion: Assertion, fit: Fit, vectors: Mapping[str, Vector]) -> Finding:
-    span = fit.witness.read(fit.window)
-    clause = min(overlap(part, span).recall for part in assertion.parts)
-    score = support(fit.overlap, clause, _cosine(assertion.whole.text, fit.window, vectors))
-    because: Because = veto(assertion.whole, span)
-    if not because and fit.witness.gives_orders:
+    cosines = [_cosine(claim, fit, vectors) for fit in row]
+    contrary = None if witness.gives_orders else next((fit for fit in row if contradicts(claim.whole, fit.reading, figures=cited)), None)
+    chosen, because = _choice(claim, row, cosines)
+    if witness.gives_orders and not because:
         because = "overlap"
-    contrary = contradicts(assertion.whole, span) and not fit.witness.gives_orders
-    window = fit.window
+    if contrary and because:
+        chosen = contrary
+        because = veto(claim.whole, contrary.reading) or "negation"
+    score, window = support(features(claim, chosen, row, cosines)), chosen.window
     return Finding(
-        fit.witness.doc_id, fit.witness.version, window.start, window.end, window.text, score, because, contrary, fit.overlap.recall
+        doc_id=witness.doc_id,
+        version=witness.version,
+        start=window.start,
+        end=window.end,
+        text=window.text,
+        score=score,
+        because=because,
+        contrary=contrary is not None,
+        recall=chosen.overlap.recall,
     )
 
 
-def _cosine(claim: str, window: Window, vectors: Mapping[str, Vector]) -> float:
-    """Between the claim and the window; a pair of sentences has the direction of their sum."""
-    if any(text not in vectors for text in (claim, *window.sentences)):
-        return 0.0
-    total = np.sum([vectors[sentence] for sentence in window.sentences], axis=0)
-    return round(float(vectors[claim] @ total / (np.linalg.norm(total) or 1.0)), 3)
+def _cosine(claim: Assertion, fit: Fit, vectors: Mapping[str, Vector]) -> float:
+    vector = vectors.get(claim.whole.text)
+    return 0.0 if vector is None else window_cosine(vector, fit.window, vectors)
 
 
-def contradicts(claim: Reading, span: Reading) -> bool:
-    """Whether a span about the same thing says the opposite, or gives another figure of the same kind."""
-    against = opposing(claim, span)
-    if against:
-        opposed = {meaning.word.start for meaning in against}
-        rest = [meaning for meaning in claim.topic if meaning.word.start not in opposed]
-        return _shared(rest, span) >= _ABOUT
-    if not number_missing(claim, span) or not any(figure.same_kind(said) for figure in claim.quantities for said in span.quantities):
-        return False
-    figures = [(figure.start, figure.end) for figure in claim.quantities]
-    rest = [meaning for meaning in claim.topic if not any(start <= meaning.word.start < end for start, end in figures)]
-    return bool(rest) and _shared(rest, span) >= _SAME_TOPIC
+def _choice(claim: Assertion, row: Sequence[Fit], cosines: Sequence[float]) -> tuple[Fit, Because]:
+    """The strongest window without a veto, if it is not much weaker than the strongest of all; else that one, with its veto."""
+    ranked = sorted(zip(row, cosines, strict=True), key=lambda pair: -strength(*pair))
+    top = strength(*ranked[0])
+    for fit, cosine in ranked:
+        if strength(fit, cosine) >= top - _RIVAL and not veto(claim.whole, fit.reading):
+            return fit, ""
+    return ranked[0][0], veto(claim.whole, ranked[0][0].reading)
 
 
-def _shared(rest: Sequence[Meaning], span: Reading) -> float:
-    total = sum(meaning.weight for meaning in rest)
-    return sum(found(meaning, span.meanings) * meaning.weight for meaning in rest) / total if total else 0.0
+def _rejection(draft: Draft, cited: Sequence[Finding], findings: Sequence[Finding], against: tuple[Citation, ...]) -> Verdict:
+    closest = max(cited or findings, key=lambda finding: (finding.score, finding.recall), default=None)
+    contradicted = any(finding.contrary for finding in cited) or (not cited and bool(against))
+    because: Because = closest.because if closest and closest.because and closest.recall >= _TRACE else "overlap"
+    if draft.cites and not cited:
+        because = "unknown_id"
+    elif contradicted and because == "overlap":
+        because = "negation"
+    return Verdict(
+        supported=False,
+        contradicted=contradicted,
+        score=0.0 if closest is None or closest.because else round(closest.score, 4),
+        citations=(),
+        counter_evidence=against,
+        because=because,
+        reason=_REASONS[because],
+    )

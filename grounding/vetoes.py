@@ -13,9 +13,9 @@ from grounding.words import Word
 
 _ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
 _FOREIGN = frozenset(
-    "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma de do het een "
-    "van ik en och jag det og jeg".split()
-) - {"do", "me"}
+    "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma "
+    "het een van ik och jag det jeg".split()
+)
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
 )
@@ -56,14 +56,24 @@ def _real(span: Reading) -> tuple[Quantity, ...]:
     return tuple(said for said in span.quantities if not any(start < said.end and said.start < end for start, end in span.unreal))
 
 
+def share_of_figures_missing(claim: Reading, span: Reading) -> float:
+    """Of the claim's figures, dates, times and codes, how many the span does not have; 0..1, 0 when it states none."""
+    keys = {code.key for code in span.codes}
+    there = [any(part.borne_out_by(said) for said in span.quantities) for part in claim.quantities if not _article(claim, part)]
+    there += [any(part.borne_out_by(said) for said in span.dates) for part in claim.dates]
+    there += [any(part.borne_out_by(said) for said in span.times) for part in claim.times]
+    there += [code.key in keys for code in claim.codes]
+    return there.count(False) / len(there) if there else 0.0
+
+
 def date_missing(claim: Reading, span: Reading) -> bool:
     """A date, month, weekday or year of the claim is not in the span."""
     return any(not any(date.borne_out_by(said) for said in span.dates) for date in claim.dates)
 
 
-def name_missing(claim: Reading, span: Reading) -> bool:
-    """Someone or something named in the claim is not named in the span."""
-    return any(not _named(name, span.words) for name in claim.names)
+def share_of_names_missing(claim: Reading, span: Reading) -> float:
+    """Share of those named in the claim who are not named in the span."""
+    return sum(not _named(name, span.words) for name in claim.names) / len(claim.names) if claim.names else 0.0
 
 
 def _named(name: Word, words: Sequence[Word]) -> bool:
@@ -198,11 +208,11 @@ def overstated(claim: Reading, span: Reading) -> bool:
     return claim.strength > SOME and claim.strength > span.strength
 
 
-_VETOES: tuple[tuple[Because, Callable[[Reading, Reading], bool]], ...] = (
+_VETOES: tuple[tuple[Because, Callable[[Reading, Reading], bool | float]], ...] = (
     ("entity", wrong_kind),
     ("number", number_missing),
     ("date", date_missing),
     ("negation", opposed),
-    ("entity", name_missing),
+    ("entity", share_of_names_missing),
     ("quantifier", overstated),
 )

@@ -1,0 +1,28 @@
+"""Spans about the same thing that say the opposite, or give another figure of the same kind. Evidence, not noise."""
+
+from grounding.matching import shared
+from grounding.reading import Reading
+from grounding.vetoes import number_missing, opposing
+
+_ABOUT = 0.5
+_SAME_TOPIC = 0.8
+
+
+def contradicts(claim: Reading, span: Reading, *, figures: bool) -> bool:
+    """Whether the span denies the claim, or (with ``figures``) states another figure: half of the rest must be shared for an opposite, four fifths for
+    another figure."""
+    return _opposite(claim, span) or (figures and _other_figure(claim, span))
+
+
+def _opposite(claim: Reading, span: Reading) -> bool:
+    against = {meaning.word.start for meaning in opposing(claim, span)}
+    rest = [meaning for meaning in claim.topic if meaning.word.start not in against]
+    return bool(against) and shared(rest, span.meanings) >= _ABOUT
+
+
+def _other_figure(claim: Reading, span: Reading) -> bool:
+    if not any(figure.same_kind(said) for figure in claim.quantities for said in span.quantities) or not number_missing(claim, span):
+        return False
+    figures = [(figure.start, figure.end) for figure in claim.quantities]
+    rest = [meaning for meaning in claim.topic if not any(start <= meaning.word.start < end for start, end in figures)]
+    return shared(rest, span.meanings) >= _SAME_TOPIC
