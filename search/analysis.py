@@ -68,11 +68,11 @@ def _word_pattern(classes: dict[str, str]) -> re.Pattern[str]:
     picture = f"[{classes['emoji']}](?:(?![\\uFE0E\\uFE0F])[{classes['extend']}])*\\uFE0F?"
     alternatives = (
         f"[#*]\\uFE0F?\\u20E3{after}",
-        f"(?:(?<![{classes['joiner']}{classes['extend']}]){joiners}+)?{run}(?:{joiners}+{run})*{joiners}*",
+        f"(?:(?<![{classes['joiner']}]){joiners}{{1,{LONGEST_TOKEN}}}+)?{run}(?:{joiners}+{run})*{joiners}*",
         f"(?:[{classes['southeast']}]{after})+",
         f"[{classes['ideograph']}]{after}",
         f"(?:[{classes['regional']}]{after}){{2}}",
-        f"\\u200D*{picture}(?:(?:(?<=\\u200D)|\\u200D+){picture})*",
+        f"(?:(?<!\\u200D)\\u200D+)?{picture}(?:(?:(?<=\\u200D)|\\u200D+){picture})*",
     )
     return re.compile("|".join(alternatives))
 
