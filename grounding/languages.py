@@ -4,10 +4,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from grounding.words import words
+from grounding.words import STOP_WORDS, words
 
 _LISTED = {
-    "en": "the and is are was were of to in that it for on with this what which who how why when where does did do have has my not any they from be an",
     "es": "el la los las de que y en un una es por con no se del al lo como más pero sus le ha me si mi alguien algún alguna qué cómo cuándo está nadie muy",
     "fr": "le la les de des et en un une est que qui dans pour pas sur avec au ce il je ne se sont du mais ou mon ma quel quelle comment pourquoi très plus",
     "de": "der die das und ist nicht ein eine zu den mit von auf für im dem sich des es ich war wie was wer wann warum sind auch bei noch kein keine",
@@ -73,11 +72,15 @@ def language_name(code: str) -> str:
 
 
 def _by_small_words(text: str) -> str:
+    """The language with most small words; English unless another has more, since short words are shared by many."""
     found = [word.lower for word in words(text[:400])]
+    english = sum(word in STOP_WORDS for word in found)
     scores = {code: sum(word in small for word in found) for code, small in SMALL_WORDS.items()}
     best = max(scores, key=lambda code: (scores[code], code))
-    rivals = [code for code in scores if code != best and scores[code] == scores[best]]
-    return best if scores[best] and not rivals else ""
+    if scores[best] > english:
+        rivals = [code for code in scores if code != best and scores[code] == scores[best]]
+        return "" if rivals else best
+    return "en" if english else ""
 
 
 def _script(sign: str) -> str:

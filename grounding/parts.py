@@ -32,6 +32,9 @@ NUMERIC = (Intent.COUNT, Intent.TOP, Intent.TREND, Intent.COMPARE)
 NEWEST = 20
 """Documents among which a question for the latest looks."""
 
+SINGLE_VOICES = 3
+"""Quotes of one document each shown behind counted themes when nothing is said by several."""
+
 THEMES_SHOWN = 3
 """Themes counted in front of the findings of a question without a topic."""
 
@@ -104,7 +107,7 @@ class Resolver:
             self._read(run, result)
         if counted:
             result.refusal = None
-            result.claims = (*counted, *(claim for claim in result.claims if claim.document_count > 1 or part.intent is Intent.ACCOUNT))
+            result.claims = (*counted, *_beside_counts(result.claims, part))
 
     def _count(self, run: Run, result: PartResult) -> bool:
         """Numeric claims, each proven by counting again; whether there are any. Documents that changed meanwhile are counted once more."""
@@ -276,6 +279,12 @@ class Resolver:
             final = tuple(still for claim in claims if (still := _still(claim, kept)) is not None)
             step.detail.update(claims=len(final), citations=len(kept), withdrawn=len(set(every)) - len(kept))
         return final
+
+
+def _beside_counts(claims: Sequence[Claim], part: Part) -> Sequence[Claim]:
+    """Findings to stand behind a count: all of an account's; elsewhere those of several documents, or a few single voices when there are none."""
+    shared = tuple(claim for claim in claims if claim.document_count > 1)
+    return claims if part.intent is Intent.ACCOUNT else shared or claims[:SINGLE_VOICES]
 
 
 def _still(claim: Claim, kept: Mapping[Citation, Citation]) -> Claim | None:
