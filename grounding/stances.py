@@ -2,8 +2,8 @@
 
 import re
 
+from grounding.contradiction import contradicts
 from grounding.reading import Meaning, Reading
-from grounding.verification import contradicts
 
 _AUXILIARY = re.compile(
     r"\A\s*(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|"
@@ -19,7 +19,7 @@ def statement_of(question: str) -> str:
 
 def stance(statement: Reading, sentence: Reading) -> int:
     """-1 when ``sentence`` says the opposite of ``statement``, 1 when it speaks of the quality or deed that is asked about, 0 when it does neither."""
-    if contradicts(statement, sentence):
+    if contradicts(statement, sentence, figures=True):
         return -1
     asked = [meaning for meaning in statement.meanings if meaning.quality]
     return 1 if any(_same_matter(meaning, other) for meaning in asked for other in sentence.meanings) else 0

@@ -166,8 +166,10 @@ def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Ma
 
 
 def _cosine(claim: Assertion, fit: Fit, vectors: Mapping[str, Vector]) -> float:
+    """0 where the vectors of the claim or of a sentence were not worth computing."""
     vector = vectors.get(claim.whole.text)
-    return 0.0 if vector is None else window_cosine(vector, fit.window, vectors)
+    known = vector is not None and all(sentence in vectors for sentence in fit.window.sentences)
+    return window_cosine(vector, fit.window, vectors) if vector is not None and known else 0.0
 
 
 def _choice(claim: Assertion, row: Sequence[Fit], cosines: Sequence[float]) -> tuple[Fit, Because]:
