@@ -103,7 +103,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What a question brought back. ``degraded`` names lost parts with what that changed; ``scope`` counts documents searched."""
+    """What a question brought back. ``degraded`` names lost parts with what that changed; ``scope`` counts documents searched.
+
+    ``nearest`` are the documents nearest in meaning, kept even where they are too far to be hits: what a refusal can show.
+    """
 
     query: str
     filters: Filters
@@ -111,6 +114,7 @@ class Retrieval:
     scope: int
     fusion: str
     degraded: Mapping[str, str] = field(default_factory=dict)
+    nearest: tuple[LegHit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
