@@ -168,12 +168,13 @@ def names_code(question: str) -> str:
     return question[found[0].start : found[0].end] if found else ""
 
 
-def _nearest_by_meaning(retrieval: Retrieval) -> tuple[Nearest, ...]:
-    """What the vector leg put first, where nothing was near enough to be a hit."""
-    return tuple(
-        Nearest(near.candidate.passage.doc_id, round(near.score, 4), snippet(near.candidate.passage.text))
-        for near in retrieval.nearest[:NEAREST]
-    )
+def _nearest(retrieval: Retrieval) -> tuple[Nearest, ...]:
+    """The hits, and behind them what the vector leg put first where too little was near enough to be a hit."""
+    found = {near.doc_id: near for near in nearest_of(retrieval.hits)}
+    for place in retrieval.nearest:
+        passage = place.candidate.passage
+        found.setdefault(passage.doc_id, Nearest(passage.doc_id, round(place.score, 4), snippet(passage.text)))
+    return tuple(found.values())[:NEAREST]
 
 
 def _language_hint(question: str, retrieval: Retrieval) -> str:
