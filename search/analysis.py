@@ -29,6 +29,8 @@ MAX_QUERY_TERMS = 64
 """Distinct terms of one lexical query; the rest of a longer text is not searched for."""
 
 LONGEST_TOKEN = 255
+_MOST_JOINERS = 32
+"""Leading underscores of one word; a ruled line of them is not worth reading twice."""
 
 STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with".split()
@@ -68,7 +70,7 @@ def _word_pattern(classes: dict[str, str]) -> re.Pattern[str]:
     picture = f"[{classes['emoji']}](?:(?![\\uFE0E\\uFE0F])[{classes['extend']}])*\\uFE0F?"
     alternatives = (
         f"[#*]\\uFE0F?\\u20E3{after}",
-        f"(?:(?<![{classes['joiner']}]){joiners}{{1,{LONGEST_TOKEN}}}+)?{run}(?:{joiners}+{run})*{joiners}*",
+        f"(?:(?<![{classes['joiner']}]){joiners}{{1,{_MOST_JOINERS}}}+)?{run}(?:{joiners}+{run})*{joiners}*",
         f"(?:[{classes['southeast']}]{after})+",
         f"[{classes['ideograph']}]{after}",
         f"(?:[{classes['regional']}]{after}){{2}}",
