@@ -21,6 +21,9 @@ from search.ranking import Hit, Retrieval
 MAX_CITED = 20
 """Documents cited by one draft; a finding of more keeps its exact count."""
 
+FEW = 3
+"""Fewer sentences that complain, or praise, than this are filled up with others on the topic."""
+
 MAX_VOICES = 30
 """Sentences that are embedded for grouping."""
 
@@ -75,7 +78,8 @@ def _chosen(question: str, form: Form, judgement: Judgement) -> tuple[SentenceSc
         plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
     leaning = leaning_of(question)
     if leaning and form in (Form.BROAD, Form.TOPIC):
-        plain = tuple(sentence for sentence in plain if leans(sentence.text, leaning)) or plain
+        leaning_ones = tuple(sentence for sentence in plain if leans(sentence.text, leaning))
+        plain = leaning_ones + tuple(sentence for sentence in plain if sentence not in leaning_ones)[: max(0, FEW - len(leaning_ones))]
     return _few_per_passage(plain, PER_PASSAGE[form])[:MAX_VOICES]
 
 

@@ -52,9 +52,7 @@ def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *
     elif not retrieval.hits:
         message = "The documents do not discuss this: none shares a word with the question or comes near it in meaning."
     hint = _language_hint(question, retrieval) or "See the nearest documents for what is there."
-    return Refusal(
-        RefusalReason.OFF_TOPIC, message, "relevance", score, floor, nearest_of(retrieval.hits) or _nearest_by_meaning(retrieval), hint
-    )
+    return Refusal(RefusalReason.OFF_TOPIC, message, "relevance", score, floor, _nearest(retrieval), hint)
 
 
 def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> Refusal:
@@ -64,7 +62,7 @@ def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> R
     score = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
     if judgement.answered and score < judgement.threshold:
         asking = len({sentence.doc_id for sentence in judgement.answers})
-        message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} this; none answers it."
+        message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} about it; none answers it."
         hint = "Ask what customers say or ask about it to see their questions."
     else:
         score = judgement.probability

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from api.app import create_app
 from api.opening import Service, open_service
 from runtime.clock import SettableClock
 from runtime.settings import read_settings
@@ -16,6 +18,8 @@ from search.ingest.rows import rows_of
 from tests.cases.doors import Door, PythonDoor
 from tests.cases.expectations import check
 from tests.cases.reading import BESIDE, TENANT, VARIABLE, Case, as_document, cases
+from tests.cases.web import WebDoor
+from tests.doors.serving import running
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 WEB_STEPS = ("graphql", "mcp")
@@ -35,10 +39,14 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield opened
 
 
-@pytest.fixture
-def door(service: Service, tmp_path: Path) -> Door:
-    """The Python functions."""
-    return PythonDoor(service, tmp_path)
+@pytest.fixture(params=["python", "web"])
+def door(request: pytest.FixtureRequest, service: Service, tmp_path: Path) -> Iterator[Door]:
+    """The Python functions, and the same over HTTP."""
+    if request.param == "python":
+        yield PythonDoor(service, tmp_path)
+    else:
+        with running(create_app(service)) as url, httpx.Client(base_url=url, timeout=120) as http:
+            yield WebDoor(service, tmp_path, http)
 
 
 @pytest.mark.skipif(not FOUND, reason=f"no case files: set {VARIABLE}, or put them at {BESIDE}")

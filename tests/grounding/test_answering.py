@@ -161,7 +161,7 @@ class TestRefusals:
         outcome = desk.ask("How much does a transfer cost?")
         assert reason(outcome) is RefusalReason.NOT_ANSWERED
         assert outcome.refusal is not None
-        assert "ask this" in outcome.refusal.message
+        assert "ask about it" in outcome.refusal.message
 
     def test_another_language_is_named(self, desk: Desk) -> None:
         desk.load(
