@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from ariadne import MutationType, ObjectType, QueryType, ScalarType, load_schema_from_path, make_executable_schema
+from ariadne import EnumType, MutationType, ObjectType, QueryType, ScalarType, load_schema_from_path, make_executable_schema
 from graphql import (
     GraphQLArgument,
     GraphQLError,
@@ -25,6 +25,8 @@ from api.opening import Service
 from api.tenancy import Principal
 from api.threads import Threads
 from runtime.errors import NotFound
+from search.aggregation import INTERVALS
+from search.retrieval import Fusion
 
 SCHEMA_FOLDER = Path(__file__).parent / "schema"
 
@@ -54,6 +56,11 @@ class Request:
 query = QueryType()
 mutation = MutationType()
 ask_result = ObjectType("AskResult")
+
+ENUMS = (
+    EnumType("Fusion", {name.upper(): name for name in get_args(Fusion)}),
+    EnumType("Interval", {name.upper(): name for name in INTERVALS}),
+)
 
 
 @query.field("ask")
@@ -88,7 +95,7 @@ async def ask_documents(result: Json, info: Info) -> list[Json]:
 
 
 @query.field("search")
-async def search(_root: object, info: Info, query: str, top_k: int, filters: Json | None = None, fusion: str | None = None) -> Json:
+async def search(_root: object, info: Info, query: str, top_k: int, filters: Json | None = None, fusion: Fusion | None = None) -> Json:
     """See the schema."""
     request: Request = info.context
     found = await request.call(
@@ -96,7 +103,7 @@ async def search(_root: object, info: Info, query: str, top_k: int, filters: Jso
         query,
         top_k=top_k_from(top_k, request.service.settings),
         filters=filters_from(filters, request.time_zone),
-        fusion=fusion.lower() if fusion else None,
+        fusion=fusion,
     )
     return rendering.search_result(found)
 
@@ -195,7 +202,7 @@ async def delete_documents(
 
 def executable_schema() -> GraphQLSchema:
     """The committed schema with its resolvers; arguments and input fields reach them in snake_case."""
-    schema = make_executable_schema(load_schema_from_path(SCHEMA_FOLDER), query, mutation, ask_result, *_scalars())
+    schema = make_executable_schema(load_schema_from_path(SCHEMA_FOLDER), query, mutation, ask_result, *ENUMS, *_scalars())
     for kind in schema.type_map.values():
         if is_introspection_type(kind):
             continue

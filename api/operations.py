@@ -17,6 +17,7 @@ from search.ingest.erasure import DeleteReport, delete_documents
 from search.ingest.report import IngestReport
 from search.ingest.rows import rows_of
 from search.ranking import Retrieval
+from search.retrieval import Fusion
 
 MAX_DOCUMENTS = 1000
 """Most documents shown in full beside an answer."""
@@ -66,7 +67,7 @@ def search(
     *,
     top_k: int,
     filters: Filters = EVERYTHING,
-    fusion: str | None = None,
+    fusion: Fusion | None = None,
     deadline: Deadline | None = None,
 ) -> Retrieval:
     """A ranking, counted."""

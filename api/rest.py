@@ -13,6 +13,7 @@ from api.doors import Open, Who
 from api.json_text import read_json, write_json
 from api.json_values import Json
 from api.validation import invalid_request
+from search.retrieval import Fusion
 
 
 class _Body(BaseModel):
@@ -58,7 +59,7 @@ class SearchBody(_Body):
     query: str = Field(description='words, codes or "quoted phrases"')
     top_k: int | None = Field(None, description="how many hits")
     filters: FilterBody | None = Field(None, description="which documents may be found")
-    fusion: str | None = Field(None, description="rrf or weighted", pattern="^(rrf|weighted)$")
+    fusion: Fusion | None = Field(None, description="how the two legs are merged")
     time_zone: str | None = Field(None, description="zone of local days in filters")
 
 

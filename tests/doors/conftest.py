@@ -9,6 +9,7 @@ import pytest
 
 from api.app import create_app
 from api.opening import Service, open_service
+from runtime.clock import SettableClock
 from runtime.settings import read_settings
 from runtime.telemetry import configure_logging
 from runtime.tenancy import tenant_named
@@ -59,9 +60,10 @@ def _logs() -> None:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service on a store of its own."""
+    """A service on a store of its own, whose clock stands still at the present, so that recency is the same for every call."""
     store = tmp_path_factory.mktemp("store") / "wisdom.db"
-    with open_service(read_settings({}, engine_url=f"sqlite:///{store}", embedder_threads=1)) as opened:
+    settings = read_settings({}, engine_url=f"sqlite:///{store}", embedder_threads=1)
+    with open_service(settings, SettableClock(datetime.now(UTC))) as opened:
         opened.ingester.ingest(tenant_named(ACME), rows_of(documents()))
         birch = {"docId": "doc-000", "source": "review", "text": "Birch: the pilot was extended.", "occurredAt": "2026-02-01T00:00:00Z"}
         opened.ingester.ingest(tenant_named(BIRCH), rows_of([birch]))

@@ -93,7 +93,10 @@ def test_the_command_line_gives_what_python_gives(service: Service, question: st
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
-    assert {"answer": body["answer"], "grounding": _report(body["grounding"]), "hits": body["hits"]} == expected
+    assert {"answer": body["answer"], "grounding": _report(body["grounding"])} == {name: expected[name] for name in ("answer", "grounding")}
+    assert [hit["docId"] for hit in body["hits"]] == [
+        hit["docId"] for hit in expected["hits"]
+    ]  # scores hold recency, and this is a later process
 
 
 def test_a_refusal_is_200_without_errors_through_every_door(http: httpx.Client) -> None:
@@ -132,8 +135,9 @@ def test_a_run_can_be_looked_up_afterwards(http: httpx.Client) -> None:
     trace = graphql(http, "query($id: ID!) { trace(runId: $id) { question steps { name outcome ms } refusal { reason } } }", id=run_id)
     assert trace["data"]["trace"]["question"] == REFUSED
     assert trace["data"]["trace"]["steps"]
-    listed = graphql(http, "{ traces(refused: true, first: 1) { traces { runId } cursor } }")["data"]["traces"]
-    assert listed["traces"] == [{"runId": run_id}]
+    listed = graphql(http, "{ traces(refused: true, first: 1000) { traces { runId outcome refusal { reason } } cursor } }")["data"]["traces"]
+    assert run_id in [item["runId"] for item in listed["traces"]]
+    assert all(item["refusal"]["reason"] == item["outcome"] for item in listed["traces"])
     assert graphql(http, '{ trace(runId: "no-such-run") { runId } }') == {"data": {"trace": None}}
 
 
