@@ -21,10 +21,11 @@ _CACHE_KIB = 8_192
 class SqliteStore:
     """The open file. Safe to use from many threads; not across a fork."""
 
-    def __init__(self, path: Path, *, model: str, dimension: int) -> None:
+    def __init__(self, path: Path, *, model: str, dimension: int, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         self.path = path
         self.model = model
         self.dimension = dimension
+        self._busy_timeout_s = busy_timeout_s
         self._writing = Lock()
         self._pool_lock = Lock()
         self._idle: list[sqlite3.Connection] = []
@@ -48,7 +49,7 @@ class SqliteStore:
         self._writer.execute("PRAGMA journal_mode = WAL")
 
     def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False)
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         return connection
 
@@ -86,7 +87,7 @@ class SqliteStore:
         with translated(self.path), self._writing:
             self._writer.execute("PRAGMA busy_timeout = 0")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._writer.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1000)}")
+            self._writer.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
 
     def close(self) -> None:
         """Close every connection."""
