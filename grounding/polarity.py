@@ -19,11 +19,16 @@ _DENYING_VERBS = frozenset(
     "stop stops stopped prevents prevent prevented avoid avoids avoided quit denies denied deny".split()
 )
 _OTHER_LANGUAGES = frozenset(
-    "nicht kein keine keinen keinem keiner nie niemals niemand ohne pas jamais aucun aucune rien sans nunca jamás nadie ningún ninguna ninguno "
+    "no non ne nicht kein keine keinen keinem keiner nie niemals niemand ohne pas jamais aucun aucune rien sans nunca jamás nadie ningún ninguna ninguno "
     "tampoco nessun nessuno nessuna mai senza não nem nenhum nenhuma ninguém sem niet geen nooit niemand zonder inte ingen aldrig ikke nie не нет "
     "никогда никто без nie nikt nigdy bez".split()
 )
 _OTHER_SCRIPTS = re.compile(r"[不没沒未无無非]|ません|ない|なかった|ぬ|않|못|없")
+_ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
+_FOREIGN = frozenset(
+    "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma "
+    "het een van ik och jag det jeg".split()
+)
 _WISHES = frozenset(
     "wish wishes hope hopes hoped hoping supposed expected expecting expect expects promised promises promise advertised should thought "
     "wanted wants want wanting please requested requests requesting assumed pretend pretends pretended".split()
@@ -216,6 +221,12 @@ def _unreal(text: str, words: Sequence[Word]) -> set[int]:
         if lower in _WISHES or told or past or instead or wished or reported or better:
             found.update(_reach(text, words, index))
     return found
+
+
+def in_english(words: Sequence[Word]) -> bool:
+    """A guess by function words; a few words of plain letters without any of either kind count as English."""
+    lowers = {word.lower for word in words}
+    return bool(lowers & _ENGLISH) or (all(lower.isascii() for lower in lowers) and not lowers & _FOREIGN)
 
 
 def denials_elsewhere(text: str, words: Sequence[Word]) -> int:

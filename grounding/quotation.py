@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from grounding.addressing import speaks_to_the_machine
 from grounding.answers import Because
-from grounding.polarity import denials_elsewhere
+from grounding.polarity import denials_elsewhere, in_english
 from grounding.reading import read
 from grounding.sentences import Span, sentences
 from grounding.windows import Witness
@@ -17,6 +17,7 @@ from search.identity import normalised
 _RESTRICTION = re.compile(
     r"\s*[,;]?\s*(?:only|unless|until|except|if|but (?:not|only|never)|without|when|provided|as long as)\b", re.IGNORECASE
 )
+_INNER = re.compile(r"\d[.,]\d")
 _MARKS = "\"'“”„‘’«»「」『』 \t\n"
 
 
@@ -51,16 +52,17 @@ def _exact(claim: str, witness: Witness) -> Iterator[Quotation]:
 
 
 def _cuts_a_word(text: str, start: int, end: int) -> bool:
-    return _joined(text[start - 1 : start], text[start]) or _joined(text[end - 1], text[end : end + 1])
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if text[start].isdigit() and (before[-1:] in set("-−$€£#") or _INNER.fullmatch(before + "0")):
+        return True
+    if text[end - 1].isdigit() and (after[:1] == "%" or _INNER.fullmatch("0" + after)):
+        return True
+    return _joined(before[-1:], text[start]) or _joined(text[end - 1], after[:1])
 
 
 def _joined(before: str, after: str) -> bool:
-    """Both belong to one word or number; scripts without spaces are never joined."""
-    if not before or not after:
-        return False
-    if (before.isdigit() and after in ".,%") or (before in "-.,$€£#" and after.isdigit()):
-        return (before.isdigit() and after == "%") or before in "-$€£#"
-    return before.isalnum() and after.isalnum() and max(before, after) < "\u3040"
+    """Both belong to one word; scripts without spaces are never joined."""
+    return bool(before) and before.isalnum() and after.isalnum() and max(before, after) < "\u3040"
 
 
 def _distortion(passage: Passage, quoted: Span) -> Because:
@@ -84,19 +86,9 @@ def _cut(sentence: str, kept: Span) -> Because:
     whole = {word.start: tone for word, tone in zip(read(sentence).words, read(sentence).tones, strict=True)}
     part = read(kept.of(sentence))
     changed = any(whole.get(word.start + kept.start, tone) != tone for word, tone in zip(part.words, part.tones, strict=True))
-    if changed or _RESTRICTION.match(after) or _denies_elsewhere(before + " " + after):
-        return "negation"
-    return ""
-
-
-def _denies_elsewhere(left_out: str) -> bool:
-    """Words of denial of other languages among what was left out."""
-    plain = (
-        [word for word in words(left_out) if word.lower not in {"non", "sin", "sans", "mai", "pas"}]
-        if left_out.isascii()
-        else words(left_out)
-    )
-    return denials_elsewhere(left_out, plain) > 0
+    foreign = not in_english(read(sentence).words)
+    denied = foreign and any(denials_elsewhere(side, words(side)) for side in (before, after))
+    return "negation" if changed or denied or _RESTRICTION.match(after) else ""
 
 
 def _normalised(claim: str, witness: Witness) -> Iterator[Quotation]:

@@ -1,21 +1,16 @@
 """Reasons for which a span cannot bear out a claim, however alike the two are. Any one rejects."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from grounding.answers import Because
 from grounding.entities import excludes
 from grounding.opposites import EXCLUSIVE
-from grounding.polarity import denials_elsewhere
+from grounding.polarity import denials_elsewhere, in_english
 from grounding.quantifiers import SOME
 from grounding.quantities import Quantity
 from grounding.reading import Meaning, Reading
 from grounding.words import Word
 
-_ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
-_FOREIGN = frozenset(
-    "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma "
-    "het een van ik och jag det jeg".split()
-)
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
 )
@@ -86,19 +81,17 @@ def _named(name: Word, words: Sequence[Word]) -> bool:
 
 def opposed(claim: Reading, span: Reading) -> bool:
     """What the claim says, the span denies or says the opposite of, or only wishes for or asks; or who does what to whom is swapped."""
-    if not _english(claim.words):
+    if not in_english(claim.words):
         return denials_elsewhere(claim.text, claim.words) % 2 != denials_elsewhere(span.text, span.words) % 2
     return bool(opposing(claim, span)) or _doubted(claim, span) or _swapped(claim, span) or _compared_the_other_way(claim, span)
 
 
-def _english(words: Iterable[Word]) -> bool:
-    lowers = {word.lower for word in words}
-    return bool(lowers & _ENGLISH) or (all(lower.isascii() for lower in lowers) and not lowers & _FOREIGN)
-
-
 def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
     """The claim's words of which the span says the opposite and nowhere the same."""
-    found = tuple(meaning for meaning in claim.meanings if _contrary(meaning, span.meanings))
+    mixed = {meaning.quality for meaning in claim.meanings if meaning.quality and meaning.sign > 0} & {
+        meaning.quality for meaning in claim.meanings if meaning.sign < 0
+    }
+    found = tuple(meaning for meaning in claim.meanings if meaning.quality not in mixed and _contrary(meaning, span.meanings))
     return () if _same_failure(claim, span, found) else found
 
 
