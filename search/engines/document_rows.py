@@ -143,9 +143,14 @@ def documents_of(connection: sqlite3.Connection, doc_nos: Sequence[int]) -> dict
     return {row[0]: _document(row[1:]) for row in rows}
 
 
+def numbers_of(connection: sqlite3.Connection, tenant_no: int, doc_ids: Sequence[str]) -> list[int]:
+    """The numbers of the live documents among these ids; JSON carries the ids, so that half a surrogate pair finds nothing instead of failing."""
+    return [doc_no for (doc_no,) in connection.execute(_BY_ID, (json.dumps(list(doc_ids)), tenant_no))]
+
+
 def document_of(connection: sqlite3.Connection, tenant_no: int, doc_id: str) -> Document | None:
     """The live document of an id."""
-    found = connection.execute("SELECT doc_no FROM documents WHERE tenant_no = ? AND doc_id = ?", (tenant_no, doc_id)).fetchone()
+    found = numbers_of(connection, tenant_no, [doc_id])
     return documents_of(connection, found)[found[0]] if found else None
 
 
@@ -236,6 +241,7 @@ _REMOVABLE = """
 SELECT d.doc_no, d.doc_id, d.version, d.content_hash, d.attributes, d.title, d.text
 FROM json_each(?) j CROSS JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value
 """
+_BY_ID = "SELECT d.doc_no FROM json_each(?) j CROSS JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
 _READ = """
 SELECT d.doc_no, d.group_key, d.doc_id, d.version, d.occurred_ms, d.source_kind, d.source_name, d.source_weight, d.theme_id, d.account_id,
     d.rating, d.language, d.url, d.title, d.attributes, d.text

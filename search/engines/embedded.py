@@ -4,10 +4,9 @@ Every read opens a read transaction and brings the tenant's memory to that momen
 other, and the rows fetched for a ranking are those that were ranked.
 """
 
-import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -257,15 +256,16 @@ def _passing(connection: sqlite3.Connection, view: ShelfView, filters: Filters) 
     """The documents that pass every filter."""
     mask = view.columns.passing(filters)
     if filters.doc_ids is not None:
-        mask &= _among(view, connection.execute(_BY_ID, (json.dumps(filters.doc_ids), view.tenant_no)))
+        mask &= _among(view, document_rows.numbers_of(connection, view.tenant_no, filters.doc_ids))
     for name, value in filters.attributes:
-        mask &= _among(view, connection.execute(_BY_ATTRIBUTE, (view.tenant_no, attribute_term(name, value))))
+        found = connection.execute(_BY_ATTRIBUTE, (view.tenant_no, attribute_term(name, value)))
+        mask &= _among(view, (doc_no for (doc_no,) in found))
     return mask
 
 
-def _among(view: ShelfView, doc_nos: sqlite3.Cursor) -> Mask:
+def _among(view: ShelfView, doc_nos: Iterable[int]) -> Mask:
     mask = np.zeros_like(view.columns.live)
-    mask[view.columns.rows_of(doc_no for (doc_no,) in doc_nos)] = True
+    mask[view.columns.rows_of(doc_nos)] = True
     return mask
 
 
@@ -302,5 +302,4 @@ def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembe
     return GroupMembers(len(rows), tuple(doc_ids[:first]))
 
 
-_BY_ID = "SELECT d.doc_no FROM json_each(?) j CROSS JOIN documents d ON d.tenant_no = ? AND d.doc_id = j.value"
 _BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND term = ?"

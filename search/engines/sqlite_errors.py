@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runtime.errors import Misconfigured, ServiceError, Unavailable
+from runtime.errors import InvalidRequest, Misconfigured, ServiceError, Unavailable
 
 DEPENDENCY = "store"
 
@@ -15,6 +15,8 @@ def translated(path: Path) -> Iterator[None]:
     """Run a block that talks to the store at ``path``; what SQLite raises in it comes out as one of our errors, or unchanged when it is a defect."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise InvalidRequest("holds half of a surrogate pair, which is no character") from error
     except sqlite3.Error as error:
         meaning = service_error(error, path)
         if meaning is None:

@@ -15,6 +15,7 @@ from search.engines.sqlite_schema import check, create, is_empty
 
 BUSY_TIMEOUT_S = 15.0
 _MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
 _CACHE_KIB = 8_192
 
 
@@ -122,8 +123,16 @@ def _refuse_unusable(path: Path) -> None:
         if not path.exists():
             return
         with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
+            header = file.read(_HEADER_BYTES)
+        size, log = path.stat().st_size, path.with_name(path.name + "-wal")
+        logged = log.exists() and log.stat().st_size > 0
     except OSError as error:
         raise not_writable(path) from error
-    if start and start != _MAGIC:
+    if header and (header[: len(_MAGIC)] != _MAGIC or (not logged and size < _promised_bytes(header))):
         raise broken(path)
+
+
+def _promised_bytes(header: bytes) -> int:
+    """How long the header says the file is; a file that lost its tail would be noticed by SQLite only when the tail is read."""
+    page_bytes = int.from_bytes(header[16:18], "big")
+    return (65_536 if page_bytes == 1 else page_bytes) * int.from_bytes(header[28:32], "big")
