@@ -4,13 +4,16 @@ import contextlib
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unanswered
 from grounding.budget import Budget, Spending, budget_of
+from grounding.intents import Form, Intent
+from grounding.naming import Vocabulary
 from grounding.parts import PartResult, Resolver, Run
 from grounding.planning import plan
 from grounding.ports import Drafter, Verifier
-from grounding.question_parts import Plan
+from grounding.question_parts import Part, Plan
 from grounding.recording import Recorder
 from grounding.refusing import budget_exceeded, not_a_question
 from grounding.themes import Names
@@ -79,33 +82,38 @@ class Answerer:
         wanted = self._top_k(top_k)
         spending = Spending.start(budget or budget_of(self._settings), self._clock)
         recorder = Recorder(self._new_run_id(), text, self._clock, spending, self._clock.now())
-        results: list[PartResult] = []
         try:
-            with recorder.step("plan") as step:
-                vocabulary = self._names.vocabulary(tenant, spending)
-                made = plan(text, filters, vocabulary, now=self._clock.now(), zone=zone)
-                recorder.plan = made.as_json()
-                step.detail.update(intent=recorder.plan["intent"], parts=len(made.parts))
-            if not made.small_talk:
-                self._answer_parts(Run(tenant, recorder, vocabulary, wanted), made, results)
+            results = self._results(tenant, recorder, filters, zone, wanted)
         except BaseException:
             with contextlib.suppress(ServiceError):
                 self._traces.save(tenant, recorder.trace("failed"))
             raise
         return self._outcome(tenant, recorder, results)
 
-    def _answer_parts(self, run: Run, made: Plan, results: list[PartResult]) -> None:
-        """Answer part after part; a spent budget refuses the part it stopped and those behind it."""
-        for number, part in enumerate(made.parts):
-            result = PartResult(part)
-            results.append(result)
-            try:
-                self._resolver.resolve(run, result)
-            except (BudgetExceeded, DeadlineExceeded) as error:
-                refusal = self._spent(error, run.recorder, result.hits)
-                result.refusal, result.claims = refusal, ()
-                results += [PartResult(rest, refusal=refusal) for rest in made.parts[number + 1 :]]
-                return
+    def _results(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:
+        """Plan, then answer part after part; none for small talk. A spent budget refuses the part it stopped and those behind it."""
+        vocabulary = self._names.vocabulary(tenant, recorder.spending)
+        whole = Part(recorder.question, Intent.EVIDENCE, Form.FACT, filters)
+        results = [PartResult(whole)]
+        parts: tuple[Part, ...] = ()
+        try:
+            parts = self._planned(recorder, filters, vocabulary, zone).parts
+            results = []
+            for part in parts:
+                results.append(PartResult(part))
+                self._resolver.resolve(Run(tenant, recorder, vocabulary, top_k), results[-1])
+        except (BudgetExceeded, DeadlineExceeded) as error:
+            refusal = self._spent(error, recorder, results[-1].hits)
+            results[-1].refusal, results[-1].claims = refusal, ()
+            results += [PartResult(part, refusal=refusal) for part in parts[len(results) :]]
+        return results
+
+    def _planned(self, recorder: Recorder, filters: Filters, vocabulary: Vocabulary, zone: ZoneInfo) -> Plan:
+        with recorder.step("plan") as step:
+            made = plan(recorder.question, filters, vocabulary, now=recorder.created_at, zone=zone)
+            recorder.plan = made.as_json()
+            step.detail.update(intent=recorder.plan["intent"], parts=len(made.parts))
+        return made
 
     def _spent(self, error: BudgetExceeded | DeadlineExceeded, recorder: Recorder, hits: Sequence[Hit]) -> Refusal:
         """The refusal for a spent budget. A deadline that passed while the run still has time is a slow dependency, and stays an error."""
@@ -119,9 +127,8 @@ class Answerer:
         degraded: dict[str, str] = {}
         for result in results:
             degraded |= result.degraded
-        answered = [result for result in results if result.claims]
-        claims = tuple(claim for result in answered for claim in result.claims)[: self._settings.max_claims]
-        answer = self._answer(claims, answered, results) if claims else None
+        claims = _limited(results, self._settings.max_claims)
+        answer = self._answer(claims, results) if claims else None
         refusal = None if answer else _refusal_of(results)
         outcome = "answered" if answer else refusal.reason.value if refusal else ""
         trace = recorder.trace(outcome, claims, refusal)
@@ -141,10 +148,10 @@ class Answerer:
             seconds=recorder.spending.seconds(),
         )
 
-    def _answer(self, claims: tuple[Claim, ...], answered: Sequence[PartResult], results: Sequence[PartResult]) -> Answer:
+    def _answer(self, claims: tuple[Claim, ...], results: Sequence[PartResult]) -> Answer:
         unanswered = tuple(Unanswered(result.part.question, result.refusal) for result in results if result.refusal and not result.claims)
-        lines = [text_of(result.claims, result.documents_read) for result in answered]
-        return Answer("\n".join(lines), claims, self._drafter.model, confidence=None, unanswered=unanswered)
+        text = "\n".join(text_of(result.claims, result.documents_read) for result in results if result.claims)
+        return Answer(text, claims, self._drafter.model, confidence=None, unanswered=unanswered)
 
     def _question(self, question: object) -> str:
         if not isinstance(question, str):
@@ -161,6 +168,15 @@ class Answerer:
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
             raise InvalidRequest("must be a whole number of at least 1", field="top_k")
         return min(top_k, self._settings.max_top_k)
+
+
+def _limited(results: Sequence[PartResult], most: int) -> tuple[Claim, ...]:
+    """All claims of all parts, each part cut to what is left of the most that may leave."""
+    left = most
+    for result in results:
+        result.claims = result.claims[:left]
+        left -= len(result.claims)
+    return tuple(claim for result in results for claim in result.claims)
 
 
 def _refusal_of(results: Sequence[PartResult]) -> Refusal:

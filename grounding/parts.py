@@ -16,7 +16,7 @@ from grounding.ports import Drafter, Verifier
 from grounding.proofs import check
 from grounding.question_parts import Part
 from grounding.recording import Recorder
-from grounding.refusing import conflicting, no_documents, not_answered, off_topic, too_few, uncountable, unsupported
+from grounding.refusing import conflicting, no_documents, not_a_question, not_answered, off_topic, too_few, uncountable, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.themes import Names
 from grounding.verifying import Verified, grounding_of, with_opposites_only
@@ -93,6 +93,9 @@ class Resolver:
             BudgetExceeded: a ceiling was reached; ``result`` holds what was found before.
         """
         part = result.part
+        if part.intent is Intent.SMALL_TALK:
+            result.refusal = not_a_question()
+            return
         if part.intent in NUMERIC and part.uncountable:
             result.refusal = uncountable()
             return
@@ -117,7 +120,7 @@ class Resolver:
             if not drafts:
                 return False
             with run.recorder.step("prove") as step:
-                run.recorder.spending.call("aggregate")
+                run.recorder.spending.call("prove")
                 verified = Verified(drafts, check(self._engine, run.tenant, drafts, moved=moved))
                 step.detail.update(
                     claims=len(drafts), proven=len(verified.supported), generation=_generation(drafts), dropped=_dropped(verified)

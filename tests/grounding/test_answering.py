@@ -320,6 +320,20 @@ class TestBudget:
         assert outcome.answer is not None
         assert "evidence" in outcome.degraded
 
+    def test_a_ceiling_reached_while_planning_is_a_refusal_too(self, delivery: Desk) -> None:
+        outcome = delivery.ask(
+            "How many messages mention delivery and how many messages mention rain?", budget=self.limited(max_calls_per_tool=1)
+        )
+        assert outcome.answer is not None
+        assert outcome.answer.unanswered[0].refusal.reason is RefusalReason.BUDGET_EXCEEDED
+
+    def test_no_more_claims_leave_than_allowed_and_the_text_says_no_more(self, delivery: Desk) -> None:
+        question = "How many messages mention delivery and how long did standard delivery take?"
+        outcome = delivery.answerer(max_claims=1).ask(ACME, question)
+        assert outcome.answer is not None
+        assert len(outcome.answer.claims) == 1
+        assert "\n" not in outcome.answer.text
+
     def test_what_was_used_is_in_the_trace(self, delivery: Desk) -> None:
         used = delivery.ask(self.question).trace.budget["used"]
         assert used["steps"] == 7
