@@ -15,7 +15,7 @@ from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
 from search.ingest.report import IngestReport
-from search.ingest.rows import rows_of
+from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
 from search.retrieval import Fusion
 
@@ -129,19 +129,23 @@ def traces(service: Service, tenant: Tenant, *, refused: bool | None, first: int
     return service.traces.list(tenant, refused=refused, first=first, after=after)
 
 
-def index(service: Service, tenant: Tenant, rows: Sequence[Mapping[str, Any]], batch_id: str | None) -> IngestReport:
-    """Store documents, counted.
+def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None) -> IngestReport:
+    """Store documents, counted. What is no object is rejected like any other bad document.
 
     Raises:
         InvalidRequest: on ``documents``, when there are more than one batch may hold.
     """
     limit = service.settings.max_batch_documents
-    if len(rows) > limit:
-        raise InvalidRequest(f"holds {len(rows)} documents; one call may hold {limit}, so send several", field="documents")
-    report = service.ingester.ingest(tenant, rows_of(rows), batch_id=batch_id)
+    if len(documents) > limit:
+        raise InvalidRequest(f"holds {len(documents)} documents; one call may hold {limit}, so send several", field="documents")
+    report = service.ingester.ingest(tenant, RowSource(_row(number, item) for number, item in enumerate(documents, 1)), batch_id=batch_id)
     for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
         service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
     return report
+
+
+def _row(number: int, item: Any) -> Row:
+    return Row(number, item) if isinstance(item, Mapping) else Row(number, problem=Problem("row", "must be an object"))
 
 
 def delete(

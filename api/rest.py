@@ -66,7 +66,7 @@ class SearchBody(_Body):
 class IngestBody(_Body):
     """Documents to store."""
 
-    documents: list[dict[str, Any]] = Field(description="docId, source, text, occurredAt and what else a document may have")
+    documents: list[Any] = Field(description="objects with docId, source, text, occurredAt and what else a document may have")
     batch_id: str | None = Field(None, description="name of the batch, shown in the report")
 
 

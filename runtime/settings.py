@@ -62,10 +62,10 @@ class Settings(BaseSettings):
     time_zone: Annotated[str, AfterValidator(_time_zone)] = Field("UTC", description="zone of local days where a request names none")
     allowed_hosts: str = Field(
         "127.0.0.1:*,localhost:*,[::1]:*,localhost,127.0.0.1,testserver",
-        description="Host headers the MCP endpoint accepts, comma separated",
+        description="Host headers the web doors accept, comma separated; :* is any port",
     )
     allowed_origins: str = Field(
-        "http://127.0.0.1:*,http://localhost:*", description="Origin headers the MCP endpoint accepts, comma separated"
+        "http://127.0.0.1:*,http://localhost:*", description="Origin headers the web doors accept, comma separated; :* is any port"
     )
 
     fusion: Literal["rrf", "weighted"] = Field("rrf", description="how the two legs are merged unless a request says otherwise")

@@ -91,6 +91,13 @@ def test_a_batch_reports_every_rejection_and_a_replay_changes_nothing(http: http
     assert (again["indexed"], again["unchanged"], again["saved"]) == (0, 1, 0)
 
 
+def test_what_is_no_document_at_all_sinks_nothing_else(http: httpx.Client) -> None:
+    good = {"docId": "g-2", "source": "review", "text": "Good.", "occurredAt": "2026-02-03T04:05:06Z"}
+    report = http.post("/ingest", json={"documents": ["text", None, good, [1]]}, headers={"x-tenant-id": "mixed"}).json()
+    assert (report["indexed"], report["rejected"]) == (1, 3)
+    assert [item["row"] for item in report["rejections"]] == [1, 2, 4]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [

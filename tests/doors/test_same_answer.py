@@ -135,7 +135,9 @@ def test_a_run_can_be_looked_up_afterwards(http: httpx.Client) -> None:
     trace = graphql(http, "query($id: ID!) { trace(runId: $id) { question steps { name outcome ms } refusal { reason } } }", id=run_id)
     assert trace["data"]["trace"]["question"] == REFUSED
     assert trace["data"]["trace"]["steps"]
-    listed = graphql(http, "{ traces(refused: true, first: 1000) { traces { runId outcome refusal { reason } } cursor } }")["data"]["traces"]
+    listed = graphql(http, "{ traces(refused: true, first: 1000) { traces { runId outcome refusal { reason } } cursor } }")["data"][
+        "traces"
+    ]
     assert run_id in [item["runId"] for item in listed["traces"]]
     assert all(item["refusal"]["reason"] == item["outcome"] for item in listed["traces"])
     assert graphql(http, '{ trace(runId: "no-such-run") { runId } }') == {"data": {"trace": None}}
