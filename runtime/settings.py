@@ -75,13 +75,13 @@ class Settings(BaseSettings):
     candidate_multiplier: int = Field(4, ge=1, le=20, description="each leg is asked for this many times the hits wanted, and at least 100")
 
     min_support: Ratio = Field(0.6, description="support below which a claim is pruned")
-    min_groundedness: Ratio = Field(0.7, description="share of claims that must be supported before pruning becomes refusal of the draft")
+    min_groundedness: Ratio = Field(0.7, description="share of claims that must be supported when no repair is left; below it the draft is refused")
     min_evidence_relevance: Ratio = Field(0.3, description="relevance below which the evidence is not about the question")
     max_claims: int = Field(12, ge=1, le=50, description="claims in one answer")
     evidence_limit: int = Field(40, ge=1, le=200, description="passages the verifier may look at")
     min_share_documents: int = Field(5, ge=1, le=1000, description="a share or trend over fewer documents is refused as TOO_FEW")
 
-    ask_max_steps: int = Field(16, ge=1, le=100, description="steps of one run")
+    ask_max_steps: int = Field(32, ge=1, le=100, description="steps of one run")
     ask_max_calls_per_tool: int = Field(6, ge=1, le=100, description="calls of one tool in one run")
     ask_max_tokens: int = Field(8000, ge=1, le=1_000_000, description="tokens of evidence one run may read")
     ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run")
