@@ -35,17 +35,17 @@ class DenseView:
         rows = np.flatnonzero(wanted)
         if not len(rows):
             return rows, np.empty(0, np.float32)
-        scores = self._some(rows, vector) if len(rows) * _SPARSE < len(wanted) else self._all(vector)[rows]
+        scores = self._scored(rows, len(wanted), vector)
         if len(rows) > count:
             threshold = np.partition(scores, len(scores) - count)[len(scores) - count]
             rows = rows[scores >= threshold - _ROUNDING]
         return rows, self._exactly(rows, vector)
 
-    def _all(self, vector: Vector) -> Scores:
-        return np.concatenate([block @ vector for block in self.blocks])
-
-    def _some(self, rows: Rows, vector: Vector) -> Scores:
-        return np.concatenate([part @ vector for part in self._parts(rows)])
+    def _scored(self, rows: Rows, total: int, vector: Vector) -> Scores:
+        if len(rows) * _SPARSE < total:
+            return np.concatenate([part @ vector for part in self._parts(rows)])
+        scores: Scores = np.concatenate([block @ vector for block in self.blocks])
+        return scores if len(rows) == total else scores[rows]
 
     def _exactly(self, rows: Rows, vector: Vector) -> Scores:
         """Each row by itself in double precision, rounded once: equal vectors have equal scores."""

@@ -32,11 +32,11 @@ from search.engines.attribute_terms import attribute_term
 from search.engines.buckets import counted
 from search.engines.columns import Mask, group_number
 from search.engines.embedded_state import EmbeddedState
-from search.engines.intervals import instant
 from search.engines.limits import MAX_BUCKET_IDS, MAX_IDS, MAX_PAGE, check_query, check_writes, flaw, within
 from search.engines.matching import matching
 from search.engines.ordering import after as later
 from search.engines.ordering import decoded, encoded, newest
+from search.engines.overview import overview
 from search.engines.selection import Ranked, best
 from search.engines.shelf import Shelf, ShelfView
 from search.engines.sqlite_store import SqliteStore
@@ -47,6 +47,9 @@ from search.versions import Decision, decide
 
 _SHELVES = 64
 """Tenants kept in memory; the one longest unused makes room."""
+
+
+_REMEMBERED_ATTRIBUTES = 32
 
 
 @contextmanager
@@ -70,6 +73,7 @@ class EmbeddedEngine:
     def __init__(self, store: SqliteStore, clock: Clock) -> None:
         self._store = store
         self._shelves: OrderedDict[Tenant, Shelf] = OrderedDict()
+        self._corpora: dict[Tenant, Corpus] = {}
         self._lock = Lock()
         self.state = EmbeddedState(store, clock)
 
@@ -132,6 +136,7 @@ class EmbeddedEngine:
         self._store.forget_log()
         with self._lock:
             self._shelves.pop(tenant, None)
+            self._corpora.pop(tenant, None)
         return live
 
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
@@ -192,23 +197,10 @@ class EmbeddedEngine:
     def corpus(self, tenant: Tenant) -> Corpus:
         """See :class:`search.ports.Engine`."""
         with self._moment(tenant) as (_, view):
-            pass
-        columns, rows = view.columns, np.flatnonzero(view.columns.live)
-        instants, themes = columns.occurred_ms[rows], columns.themes[rows]
-        kinds = np.bincount(columns.kinds[rows], minlength=len(columns.kind_coding.values))
-        return Corpus(
-            documents=len(rows),
-            passages=int(np.count_nonzero(view.lexical.live)),
-            groups=len(np.unique(columns.groups[rows])),
-            first_occurred_at=instant(int(instants.min())) if len(rows) else None,
-            last_occurred_at=instant(int(instants.max())) if len(rows) else None,
-            sources={kind: int(count) for kind, count in sorted(zip(columns.kind_coding.values, kinds, strict=False)) if count},
-            themes=len(np.unique(themes[themes >= 0])),
-            without_theme=int(np.count_nonzero(themes < 0)),
-            generation=view.generation,
-            model=self._store.model,
-            dimension=self._store.dimension,
-        )
+            known = self._corpora.get(tenant)
+            if known is None or known.generation != view.generation:
+                known = self._corpora[tenant] = overview(view, self._store.model, self._store.dimension)
+            return known
 
     def generation(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`."""
@@ -244,7 +236,8 @@ class EmbeddedEngine:
             shelf = self._shelves.setdefault(tenant, Shelf(tenant, self._store.dimension))
             self._shelves.move_to_end(tenant)
             if len(self._shelves) > _SHELVES:
-                self._shelves.popitem(last=False)
+                oldest, _ = self._shelves.popitem(last=False)
+                self._corpora.pop(oldest, None)
             return shelf
 
 
@@ -258,8 +251,18 @@ def _passing(connection: sqlite3.Connection, view: ShelfView, filters: Filters) 
     if filters.doc_ids is not None:
         mask &= _among(view, document_rows.numbers_of(connection, view.tenant_no, filters.doc_ids))
     for name, value in filters.attributes:
-        found = connection.execute(_BY_ATTRIBUTE, (view.tenant_no, attribute_term(name, value)))
-        mask &= _among(view, (doc_no for (doc_no,) in found))
+        mask &= _with_attribute(connection, view, attribute_term(name, value))
+    return mask
+
+
+def _with_attribute(connection: sqlite3.Connection, view: ShelfView, term: str) -> Mask:
+    """The documents with an attribute; remembered for as long as the view is the newest."""
+    mask = view.attributes.get(term)
+    if mask is None:
+        found = connection.execute(_BY_ATTRIBUTE, (view.tenant_no, term))
+        mask = _among(view, (doc_no for (doc_no,) in found))
+        if len(view.attributes) < _REMEMBERED_ATTRIBUTES:
+            view.attributes[term] = mask
     return mask
 
 

@@ -14,7 +14,11 @@ from search.engines.growing import GrowingArray
 
 K1 = np.float32(1.2)
 B = np.float32(0.75)
+Postings = tuple[NDArray[np.int32], NDArray[np.uint16]]
+"""Rows that hold a term, ascending, and how often each holds it."""
+
 _ONE = np.float32(1.0)
+_LEAST = np.float32(1e-6)
 _MOST_FREQUENT = np.iinfo(np.uint16).max
 _MERGE_RATIO = 2
 
@@ -45,7 +49,7 @@ class Segment:
     rows: NDArray[np.int32]
     counts: NDArray[np.uint16]
 
-    def postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
+    def postings(self, term: int) -> Postings:
         """The rows that hold the term and how often; empty where none does."""
         place = int(np.searchsorted(self.terms, term))
         if place == len(self.terms) or self.terms[place] != term:
@@ -56,13 +60,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class LexicalView:
-    """The index at one moment. ``live`` marks the rows that count; ``passages`` of them hold ``total_length`` terms."""
+    """The index at one moment. ``live`` marks the rows that count; ``passages`` of them have words. ``norms`` is what a row's length makes of its
+    counts; ``whole`` says that no row is removed."""
 
     segments: tuple[Segment, ...]
-    codes: NDArray[np.uint8]
+    norms: NDArray[np.float32]
     live: NDArray[np.bool_]
     passages: int
-    total_length: int
     whole: bool
 
     def rows_with(self, term: int) -> NDArray[np.int32]:
@@ -71,24 +75,20 @@ class LexicalView:
 
     def scores(self, terms: Mapping[int, int]) -> NDArray[np.float32]:
         """BM25 of every row, shape (rows,), 0 where no term is shared. ``terms`` gives each term's count in the query."""
-        sums = np.zeros(len(self.codes), dtype=np.float64)
-        if self.passages:
-            norms = self._inverse_norms()
-            for term, times in terms.items():
-                self._add(sums, term, times, norms)
-        return sums.astype(np.float32)
+        rows: list[NDArray[np.int32]] = []
+        parts: list[NDArray[np.float32]] = []
+        for term, times in terms.items() if self.passages else ():
+            found = [segment.postings(term) for segment in self.segments]
+            weight = np.float32(times) * idf(self._holding(found), self.passages)
+            for held, counts in found:
+                rows.append(held)
+                parts.append(weight - weight / (_ONE + counts.astype(np.float32) * self.norms[held]))
+        if not rows:
+            return np.zeros(len(self.norms), dtype=np.float32)
+        return np.bincount(np.concatenate(rows), np.concatenate(parts), minlength=len(self.norms)).astype(np.float32)
 
-    def _inverse_norms(self) -> NDArray[np.float32]:
-        average = np.float32(self.total_length / self.passages)
-        return _ONE / (K1 * ((_ONE - B) + B * LENGTHS.astype(np.float32) / average))
-
-    def _add(self, sums: NDArray[np.float64], term: int, times: int, norms: NDArray[np.float32]) -> None:
-        found = [segment.postings(term) for segment in self.segments]
-        holding = sum(len(rows) if self.whole else int(np.count_nonzero(self.live[rows])) for rows, _ in found)
-        weight = np.float32(times) * idf(holding, self.passages)
-        for rows, counts in found:
-            frequency = counts.astype(np.float32)
-            sums[rows] += weight - weight / (_ONE + frequency * norms[self.codes[rows]])
+    def _holding(self, found: Sequence[Postings]) -> int:
+        return sum(len(rows) if self.whole else int(np.count_nonzero(self.live[rows])) for rows, _ in found)
 
 
 def idf(holding: int, passages: int) -> np.float32:
@@ -128,17 +128,27 @@ class LexicalIndex:
         self._total -= int(removed.sum())
 
     def settle(self) -> None:
-        """Merge the newest segments while the one before them is not much larger: few segments, and each posting is moved seldom."""
-        size, kept = 0, len(self._segments)
-        while kept and (size == 0 or len(self._segments[kept - 1].rows) <= _MERGE_RATIO * size):
-            kept -= 1
-            size += len(self._segments[kept].rows)
-        if len(self._segments) - kept > 1:
-            self._segments[kept:] = [_merged(self._segments[kept:])]
+        """Merge until each segment is more than twice the one after it: few segments, and each posting is moved seldom."""
+        groups: list[list[Segment]] = []
+        for segment in self._segments:
+            groups.append([segment])
+            while len(groups) > 1 and _size(groups[-2]) <= _MERGE_RATIO * _size(groups[-1]):
+                newest = groups.pop()
+                groups[-1] += newest
+        self._segments = [_merged(group) if len(group) > 1 else group[0] for group in groups]
 
     def view(self, live: NDArray[np.bool_]) -> LexicalView:
         """The index as it is now."""
-        return LexicalView(tuple(self._segments), self._codes.view(), live, self._passages, self._total, whole=bool(live.all()))
+        return LexicalView(tuple(self._segments), self._inverse_norms(), live, self._passages, whole=bool(live.all()))
+
+    def _inverse_norms(self) -> NDArray[np.float32]:
+        average = np.float32(self._total / max(1, self._passages))
+        by_code: NDArray[np.float32] = _ONE / (K1 * ((_ONE - B) + B * LENGTHS.astype(np.float32) / max(average, _LEAST)))
+        return by_code[self._codes.view()]
+
+
+def _size(segments: Sequence[Segment]) -> int:
+    return sum(len(segment.rows) for segment in segments)
 
 
 def _segment(terms: NDArray[np.int32], rows: NDArray[np.int64]) -> Segment:

@@ -6,7 +6,7 @@ holds it, whatever is written meanwhile.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
@@ -35,9 +35,12 @@ class ShelfView:
     dense: DenseView
     passage_docs: NDArray[np.int32]
     passage_numbers: NDArray[np.int32]
+    attributes: dict[str, Mask] = field(default_factory=dict)
 
     def passages_of(self, documents: Mask) -> Mask:
         """The passage rows of the documents in a mask over document rows."""
+        if np.array_equal(documents, self.columns.live):
+            return self.lexical.live
         wanted: Mask = documents[self.passage_docs]
         return wanted
 
