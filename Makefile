@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: complexity help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +36,11 @@ docs: $(VENV)/.dev       ## regenerate the reference pages from the code
 test-extras: $(VENV)-extras/.extras   ## the sentence-transformers embedder with real weights (several GB)
 	$(VENV)-extras/bin/python -m pytest tests/extras
 
-benchmarks: $(VENV)/.benchmarks   ## quality and speed, written to docs/benchmarks.md (DATA=folder of public data sets)
-	$(BIN)/python -m benchmarks.report --data $${DATA:-../shared/data}
+benchmarks: $(VENV)/.dev   ## quality and speed, written to docs/benchmarks.md (DATA=public data sets, ENGINE=cluster)
+	$(BIN)/python -m benchmarks.report --data $(or $(DATA),../shared/data) $(if $(ENGINE),--engine $(ENGINE))
+
+complexity: $(VENV)/.dev  ## fails when cost grows faster than the docs claim
+	$(BIN)/python -m benchmarks.complexity --check
 
 node-up:         ## a local OpenSearch node on port 9200 (needs a JDK >= 21 and Maven)
 	opensearch/node/run.sh up .state/node 9200
@@ -66,9 +69,6 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@$(PIP) install --no-deps -e .
 	@touch $@ $(VENV)/.runtime
-
-$(VENV)/.benchmarks: $(VENV)/.dev
-	@touch $@
 
 $(VENV)-extras/.extras: requirements/extras.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)-extras

@@ -16,7 +16,10 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def settings_page() -> str:
     """Every setting with default, bounds and meaning."""
-    rows = [f"| `{PREFIX}{name.upper()}` | {_default(name)} | {_bounds(name)} | {field.description} |" for name, field in Settings.model_fields.items()]
+    rows = [
+        f"| `{PREFIX}{name.upper()}` | {_default(name)} | {_bounds(name)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
     return "\n".join(
         [
             "# Settings",
@@ -35,7 +38,18 @@ def settings_page() -> str:
 def metrics_page() -> str:
     """Every metric of ``GET /metrics``."""
     rows = [f"| `{spec.name}` | {spec.kind} | {', '.join(spec.labels) or '–'} | {spec.help} |" for spec in METRICS]
-    return "\n".join(["# Metrics", "", "`GET /metrics`, Prometheus text format.", "", "| name | kind | labels | meaning |", "|---|---|---|---|", *rows, ""])
+    return "\n".join(
+        [
+            "# Metrics",
+            "",
+            "`GET /metrics`, Prometheus text format.",
+            "",
+            "| name | kind | labels | meaning |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def errors_page() -> str:
