@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from search.ports import Engine
 from tests.servers import NoServer, Servers, remove_prefix
 
 _SERVERS = pytest.StashKey[Servers]()
@@ -56,6 +57,22 @@ def opensearch_prefix(opensearch_url: str) -> Iterator[str]:
     prefix = "t" + uuid.uuid4().hex[:12]
     yield prefix
     remove_prefix(opensearch_url, prefix)
+
+
+@pytest.fixture(scope="session")
+def opensearch_engine(opensearch_url: str) -> Iterator[Engine]:
+    """An engine for the whole session, with vectors as in ``tests/contracts/writes.py``; each test takes a tenant of its own."""
+    from runtime.clock import SystemClock
+    from runtime.settings import read_settings
+    from search.engines.opensearch import open_opensearch
+    from tests.contracts.writes import DIMENSION, MODEL
+
+    settings = read_settings({}, engine_url=opensearch_url, index_prefix="t" + uuid.uuid4().hex[:12])
+    try:
+        with open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as engine:
+            yield engine
+    finally:
+        remove_prefix(opensearch_url, settings.index_prefix)
 
 
 def _require(item: pytest.Item, server: str) -> None:

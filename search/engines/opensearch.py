@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import opensearchpy
 
 from runtime.clock import Clock, Deadline
-from runtime.errors import Misconfigured, NotFound
+from runtime.errors import Misconfigured
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -33,7 +33,7 @@ def open_opensearch(settings: Settings, *, model: str, dimension: int, clock: Cl
         Misconfigured: the URL or its user is refused, or what is under the prefix was made for another model or by someone else.
         Unavailable: nothing answers there.
     """
-    cluster = _connected(settings, clock)
+    cluster = connected(settings, clock)
     try:
         engine = OpenSearchEngine(cluster, checked_prefix(settings.index_prefix), model=model, dimension=dimension, clock=clock)
         engine.prepare()
@@ -123,9 +123,8 @@ class OpenSearchEngine:
 
     def generation(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`. The number of changes the ledger has seen, from its own count of operations."""
-        try:
-            answer = self._cluster.get(self._names(tenant).ledger, "_stats", "docs", level="shards")
-        except NotFound:
+        answer = self._cluster.find(self._names(tenant).ledger, "_stats", "docs", level="shards")
+        if answer is None:
             return 0
         return sum(self._indices.changes_before(index) + _operations(stats["shards"]) for index, stats in answer["indices"].items())
 
@@ -164,7 +163,8 @@ def _newest(copy: Mapping[str, object]) -> int:
     return int(numbers["max_seq_no"]) if isinstance(numbers, Mapping) else -1
 
 
-def _connected(settings: Settings, clock: Clock) -> Cluster:
+def connected(settings: Settings, clock: Clock) -> Cluster:
+    """The cluster of ``settings.engine_url``; nothing is sent yet."""
     url = urlsplit(settings.engine_url)
     port = _port(url)
     client = opensearchpy.OpenSearch(

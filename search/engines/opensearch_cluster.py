@@ -12,7 +12,7 @@ import opensearchpy
 from runtime.clock import Deadline
 from runtime.errors import ServiceError
 from runtime.resilience import Guard
-from search.engines.opensearch_errors import failure_reason, translated, unavailable
+from search.engines.opensearch_errors import failure_reason, failure_type, translated, unavailable
 from search.engines.opensearch_items import Item, classified
 
 CHUNK_ITEMS = 500
@@ -20,6 +20,7 @@ CHUNK_BYTES = 5_000_000
 
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*\Z")
 _PATTERN = re.compile(r"[a-z][a-z0-9]*(-\*)+\Z")
+_UNTAKEN = ("overloaded", "blocked")
 _UNSENT = Item("overloaded", "not sent")
 _NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -55,6 +56,11 @@ class Cluster:
         """The answer to a GET."""
         return self._guarded("GET", path, None, params, deadline)
 
+    def find(self, *path: str, **params: str) -> Any | None:
+        """The answer to a GET of something that may not be there, which is None."""
+        answer = self.guard.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s, ignore=(404,)), repeatable=True)
+        return None if "error" in answer or answer.get("found") is False else answer
+
     def put(self, *path: str, body: object, repeatable: bool = True, **params: str) -> Any:
         """The answer to a PUT."""
         return self._guarded("PUT", path, to_json(body), params, None, repeatable=repeatable)
@@ -88,7 +94,7 @@ class Cluster:
         body = b"".join(to_json(line) + b"\n" for line in lines)
 
         def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
-            responses: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, _NDJSON)["responses"]
+            responses: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, headers=_NDJSON)["responses"]
             accept(responses)
             return responses
 
@@ -102,11 +108,21 @@ class Cluster:
         """
         return tuple(item for chunk in _chunks(operations) for item in self._bulk_chunk(chunk, deadline, refresh=refresh))
 
+    def records(self, addresses: Sequence[Mapping[str, str]], *, fields: str = "*") -> Sequence[Mapping[str, Any]]:
+        """The records at these addresses (``_index``, ``_id``) as of now, refreshed or not; those that are not there are left out."""
+        body = to_json({"docs": addresses})
+
+        def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
+            answers = self._perform("POST", ("_mget",), body, {"_source_includes": fields}, timeout_s)["docs"]
+            return [answer for answer in answers if _is_found(answer)]
+
+        return self.guard.call(ask, repeatable=True)
+
     def refresh(self, index: str) -> None:
         """Make everything written visible to searches; an alias that is not there has nothing to show."""
 
         def ask(timeout_s: float) -> None:
-            answer = self._perform("POST", (index, "_refresh"), None, {"ignore_unavailable": "true"}, timeout_s, None)
+            answer = self._perform("POST", (index, "_refresh"), None, {"ignore_unavailable": "true"}, timeout_s)
             if lost := failed_shards(answer):
                 raise unavailable(lost)
 
@@ -122,8 +138,8 @@ class Cluster:
         params = {"refresh": "true" if refresh else "false"}
 
         def send(timeout_s: float) -> None:
-            waiting = [n for n, item in enumerate(items) if item.fate == "overloaded"]
-            answer = self._perform("POST", ("_bulk",), b"".join(chunk[n] for n in waiting), params, timeout_s, _NDJSON)
+            waiting = [n for n, item in enumerate(items) if item.fate in _UNTAKEN]
+            answer = self._perform("POST", ("_bulk",), b"".join(chunk[n] for n in waiting), params, timeout_s, headers=_NDJSON)
             for n, item in zip(waiting, answer["items"], strict=True):
                 items[n] = classified(item)
             _raise_if_untaken(items)
@@ -142,7 +158,7 @@ class Cluster:
         repeatable: bool = True,
     ) -> Any:
         return self.guard.call(
-            lambda timeout_s: self._perform(method, path, body, params, timeout_s, None), deadline=deadline, repeatable=repeatable
+            lambda timeout_s: self._perform(method, path, body, params, timeout_s), deadline=deadline, repeatable=repeatable
         )
 
     def _perform(
@@ -152,13 +168,15 @@ class Cluster:
         body: bytes | None,
         params: Mapping[str, str],
         timeout_s: float,
-        headers: Mapping[str, str] | None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        ignore: tuple[int, ...] = (),
     ) -> Any:
         if self._closed:
             raise ServiceError("the connection to OpenSearch is closed")
         try:
             answer = self._client.transport.perform_request(
-                method, _url(path), params=dict(params), body=body, timeout=timeout_s, headers=headers
+                method, _url(path), params=dict(params), body=body, timeout=timeout_s, headers=headers, ignore=ignore
             )
         except (opensearchpy.OpenSearchException, opensearchpy.ImproperlyConfigured) as error:
             raise translated(error) from error
@@ -194,9 +212,21 @@ def failed_shards(answer: Mapping[str, Any]) -> str:
     return f"{shards['failed']} of {shards.get('total')} shards failed: {failure_reason(failures[0].get('reason', {}))}"
 
 
+def _is_found(answer: Mapping[str, Any]) -> bool:
+    """False for a record that is not there, and for one whose index is not there.
+
+    Raises:
+        Unavailable: it could not be read; the shard may be on its way up.
+    """
+    failure = answer.get("error")
+    if failure is not None and failure_type(failure) != "index_not_found_exception":
+        raise unavailable(f"a record could not be read ({failure_reason(failure)})")
+    return bool(answer.get("found"))
+
+
 def _raise_if_untaken(items: Sequence[Item]) -> None:
     for item in items:
-        if item.fate in ("overloaded", "blocked"):
+        if item.fate in _UNTAKEN:
             raise unavailable(f"did not take a write ({item.reason})")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from runtime.errors import Conflict, Misconfigured, NotFound
 from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names, every_month, is_month_index, state_index
 
 _ANOTHER_PREFIX = "or name another WA_INDEX_PREFIX and ingest again"
@@ -42,14 +43,16 @@ class Indices:
             Misconfigured: something under this prefix was made for another model, or has another mapping than ours.
         """
         self._check_cluster()
-        self._make(state_index(self._prefix), self._state_body())
+        if not self._cluster.find(state_index(self._prefix), "_mapping"):
+            self._make(state_index(self._prefix), self._state_body())
+        self._await_shards(state_index(self._prefix))
         self._check_state()
         self._put_templates()
         for index, mapping in self._month_mappings(every_month(self._prefix)):
             self._check_month(index, mapping)
 
     def ensure_month(self, names: Names, month: str) -> None:
-        """After this the month's alias can be written to.
+        """After this the month's alias can be written to. The index joins the tenant's alias only when it can be searched.
 
         Raises:
             NoRoom: the cluster takes no further index.
@@ -58,18 +61,25 @@ class Indices:
         alias = names.month_alias(month)
         if self._is_ready(alias):
             return
-        body = self._record_body()
-        self._make(names.month_index(month), {**body, "aliases": {alias: {"is_write_index": True}, names.alias: {}}})
-        for index, mapping in self._month_mappings(alias):
-            self._check_month(index, mapping)
+        index = max(self._behind(alias), default=None)
+        if index is None:
+            index = names.month_index(month)
+            self._make(index, {**self._record_body(), "aliases": {alias: {"is_write_index": True}}})
+        self._await_shards(index)
+        for name, mapping in self._month_mappings(index):
+            self._check_month(name, mapping)
+        self._cluster.post("_aliases", body={"actions": [{"add": {"index": index, "alias": names.alias}}]})
         self._now_ready(alias)
 
     def ensure_ledger(self, names: Names) -> None:
         """After this the tenant's ledger can be written to."""
         if self._is_ready(names.ledger):
             return
-        if self.ledger_index(names) is None:
-            self._make(names.ledger_index(), {**shipped("ledger"), "aliases": {names.ledger: {"is_write_index": True}}})
+        index = self.ledger_index(names)
+        if index is None:
+            index = names.ledger_index()
+            self._make(index, {**shipped("ledger"), "aliases": {names.ledger: {"is_write_index": True}}})
+        self._await_shards(index)
         self._now_ready(names.ledger)
 
     def forget(self, names: Names) -> None:
@@ -113,11 +123,14 @@ class Indices:
         return int(meta.get("changes_before", 0))
 
     def _behind(self, alias: str) -> Iterable[str]:
-        try:
-            found: Mapping[str, Any] = self._cluster.get(alias, "_alias")
-        except NotFound:
-            return ()
-        return found.keys()
+        found: Mapping[str, Any] | None = self._cluster.find(alias, "_alias")
+        return () if found is None else found.keys()
+
+    def _await_shards(self, index: str) -> None:
+        """An index made by another writer a moment ago may not take anything yet."""
+        health = self._cluster.get("_cluster", "health", index, wait_for_active_shards="1", timeout="5s", level="indices")
+        if health["timed_out"]:
+            raise unavailable(f"{index} is there and its shard is not; check the health of the cluster")
 
     def _drop(self, index: str) -> None:
         try:

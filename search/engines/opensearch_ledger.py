@@ -81,9 +81,8 @@ class Ledger:
         if not doc_ids:
             return {}
         by_key = {record_key(doc_id): doc_id for doc_id in doc_ids}
-        asked = [{"_index": names.ledger, "_id": key} for key in by_key]
-        found = self._cluster.post("_mget", body={"docs": asked})["docs"]
-        return {by_key[each["_id"]]: _entry(by_key[each["_id"]], each) for each in found if _is_found(each)}
+        found = self._cluster.records([{"_index": names.ledger, "_id": key} for key in by_key])
+        return {by_key[each["_id"]]: _entry(by_key[each["_id"]], each) for each in found}
 
     def claim(self, names: Names, entries: Sequence[Entry]) -> list[Entry | None]:
         """Put each entry in the place of the one it was made from; None where another writer was first."""
@@ -101,8 +100,8 @@ class Ledger:
     def adopt(self, names: Names, entry: Entry, newer: Sequence[Operation]) -> None:
         """Tell the ledger of records that are newer than it knows; ``newer`` are operations that met them."""
         addresses = [{"_index": address["_index"], "_id": address["_id"]} for each in newer for address in each.action.values()]
-        answers = self._cluster.post("_mget", body={"docs": addresses}, _source_includes="content_hash,deleted")["docs"]
-        newest = max((each for each in answers if _is_found(each)), key=lambda each: int(each["_version"]), default=None)
+        found = self._cluster.records(addresses, fields="content_hash,deleted")
+        newest = max(found, key=lambda each: int(each["_version"]), default=None)
         if newest is not None:
             version, source = int(newest["_version"]) // 2, newest["_source"]
             content_hash = source.get("content_hash", "")
@@ -138,18 +137,6 @@ def _body(entry: Entry) -> dict[str, Any]:
         before = entry.before
         body["before"] = {"version": before.version, "content_hash": before.content_hash, "deleted": before.deleted}
     return body
-
-
-def _is_found(answer: Mapping[str, Any]) -> bool:
-    """False for an id without entry and for a tenant without ledger.
-
-    Raises:
-        Unavailable: this entry could not be read.
-    """
-    failure = answer.get("error")
-    if failure is not None and failure.get("type") != "index_not_found_exception":
-        raise unavailable(f"the ledger of a tenant could not be read ({failure.get('type')})")
-    return bool(answer.get("found"))
 
 
 def _entry(doc_id: str, answer: Mapping[str, Any]) -> Entry:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runtime.clock import Clock
-from runtime.errors import Conflict, InvalidRequest, NotFound
+from runtime.errors import Conflict, InvalidRequest
 from runtime.tenancy import Tenant
 from search.engines.attribute_terms import attribute_term
 from search.engines.intervals import instant, milliseconds
@@ -98,11 +98,7 @@ class OpenSearchState:
             removed += self._removed([hit["_id"] for hit in found])
 
     def _stored(self, tenant: Tenant, kind: str, entry_id: str) -> Mapping[str, Any] | None:
-        try:
-            stored: Mapping[str, Any] = self._cluster.get(self._index, "_doc", _key(tenant, kind, entry_id))
-        except NotFound:
-            return None
-        return stored
+        return self._cluster.find(self._index, "_doc", _key(tenant, kind, entry_id))
 
     def _replaced(self, stored: Mapping[str, Any] | None, record: Mapping[str, Any]) -> bool:
         """Put ``record`` in the place of what was read; False when that has changed meanwhile."""

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +16,12 @@ import pytest
 from runtime.clock import SystemClock
 from runtime.errors import Misconfigured, ServiceError, Unavailable
 from runtime.tenancy import Tenant
-from search.documents import EVERYTHING
+from search.documents import EVERYTHING, Document, DocumentWrite, Passage, Source
 from search.engines.embedded import EmbeddedEngine
 from search.engines.sqlite_errors import service_error
 from search.engines.sqlite_store import SqliteStore
 from search.ranking import BucketQuery, LegQuery
-from tests.contracts.writes import DIMENSION, MODEL, unit_vector, written
+from tests.contracts.writes import DIMENSION, MODEL, NOON, unit_vector, write_of, written
 
 ROOT = Path(__file__).parents[3]
 TENANT = Tenant("acme")
@@ -231,6 +233,32 @@ class TestRunning:
         assert engine.stored(TENANT, ["\ud83d"]) == {}
         assert engine.delete(TENANT, ["\ud83d"]) == ()
 
+    @pytest.mark.parametrize(
+        ("broken", "field"),
+        [
+            (written("a", "text", occurred_at=datetime(2026, 1, 1)), "occurred_at"),  # noqa: DTZ001 (the fault itself)
+            (written("a", "text", rating=float("nan")), "rating"),
+            (written("a", "text", rating=float("inf")), "rating"),
+            (write_of(Document("a", Source("x", weight=float("nan")), "text", NOON)), "source"),
+            (replace(written("a", "text"), passages=(Passage("a#000000", "a", 0, 0, 4, "tent"),)), "text"),
+            (replace(written("a", "text"), passages=(Passage("a#000007", "a", 7, 0, 4, "text"),)), "text"),
+            (replace(written("a", "text"), vectors=np.full((1, DIMENSION), 7.0, np.float32)), "text"),
+        ],
+    )
+    def test_what_cannot_be_stored_is_refused_by_field_beside_others(
+        self, engine: EmbeddedEngine, broken: DocumentWrite, field: str
+    ) -> None:
+        outcomes = engine.write(TENANT, [broken, written("z", "text")])
+        assert [(outcome.kind, outcome.field) for outcome in outcomes] == [("rejected", field), ("indexed", "")]
+        assert outcomes[0].reason
+
+    def test_vectors_of_double_precision_are_kept_in_single(self, path: Path, engine: EmbeddedEngine) -> None:
+        wide = replace(written("a", "wide"), vectors=written("a", "wide").vectors.astype(np.float64))  # type: ignore[arg-type]
+        engine.write(TENANT, [wide])
+        other = opened(path)
+        assert other.legs(TENANT, LegQuery("", unit_vector("wide"), EVERYTHING, 1)).vector[0].score == pytest.approx(1.0)
+        other.close()
+
     def test_control_characters_come_back_as_they_were(self, engine: EmbeddedEngine) -> None:
         text = "nul \x00 bell \x07 line \x0b end"
         engine.write(TENANT, [written("a", text)])
@@ -259,6 +287,17 @@ class TestForgetting:
         assert _anywhere(path, b"Zebediah", b"zebediah", b"secret-doc", b"tomb-doc") == set()
         assert engine.corpus(TENANT).documents == 100
         engine.close()
+
+    def test_a_delete_does_not_wait_for_readers_or_writers_of_the_file(self, path: Path, engine: EmbeddedEngine) -> None:
+        reader, writer = (sqlite3.connect(path, isolation_level=None) for _ in range(2))
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM documents").fetchone()
+        assert engine.delete(TENANT, ["d1"]) == ("d1",)
+        writer.execute("BEGIN IMMEDIATE")
+        engine._store.forget_log()
+        for connection in (reader, writer):
+            connection.close()
+        assert engine.write(TENANT, [written("after", "text")])[0].kind == "indexed"
 
 
 class TestTranslation:
