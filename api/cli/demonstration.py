@@ -34,9 +34,9 @@ class Shown:
 
 
 QUESTIONS = (
-    Shown("A question the messages answer: each claim with the words it rests on", "Why was my card payment declined?"),
-    Shown("A question they do not discuss: refused, with the reason", "Which hotel in Lisbon serves the best breakfast?"),
-    Shown("A count, with the documents that were counted", "How many messages ask for a refund?"),
+    Shown("A question the messages answer: every claim with the words it rests on", "What do customers say about refunds?"),
+    Shown("A question they do not discuss: refused, with the reason", "Which team won the football world cup?"),
+    Shown("A count, with the documents that were counted", "How many customers lost their phone?"),
 )
 
 
@@ -55,20 +55,21 @@ def demonstrate(common: Common, keep: Path | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{quote(str(path))}"
     with session(replace(common, engine=url)) as opened:
-        opened.screen.note(f"{ASSIGNED_NOTICE} Trends, accounts and sources below therefore say nothing about real customers.")
+        if not common.as_json:
+            opened.screen.say(f"{ASSIGNED_NOTICE}\nTrends, accounts and sources of this sample say nothing about real customers.\n")
         report = _fill(opened)
         opened.screen.note(_filled(report, path))
         shots = [_ask(opened, shown) for shown in QUESTIONS]
         following = tuple(next_commands(url, common.tenant))
         opened.screen.show(lambda: _picture(shots), lambda: _value(report, shots, following))
         if not common.as_json:
-            opened.screen.lines("Try next", following)
+            opened.screen.say("\n  ".join(["Try next:", *following]))
 
 
 def next_commands(url: str, tenant: str | None) -> Iterator[str]:
     """Three commands that work when pasted: this program as it was called, on the store of the demo."""
     where = ["--engine", url, *(["--tenant", tenant] if tenant else [])]
-    for arguments in (["ask", "What do customers say about exchange rates?"], ["themes", "refund", "--limit", "5"], ["serve"]):
+    for arguments in (["ask", "What do customers say about cash withdrawals?"], ["themes", "refund", "--limit", "5"], ["serve"]):
         yield shlex.join([*program(), *arguments, *where])
 
 

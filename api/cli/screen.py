@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -46,11 +46,9 @@ class Screen:
         else:
             self.out.print(picture())
 
-    def lines(self, title: str, lines: Iterable[str]) -> None:
-        """Lines to be copied: under a title, never wrapped."""
-        self.out.print(Text(title, style="bold"))
-        for line in lines:
-            self.out.print(Text(f"  {visible(line)}"), soft_wrap=True)
+    def say(self, text: str) -> None:
+        """Text of ours on standard output, never wrapped, so that it can be copied."""
+        self.out.print(Text(text), soft_wrap=True)
 
     def note(self, text: str) -> None:
         """One line beside the data; not with ``--quiet``."""

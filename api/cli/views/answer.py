@@ -1,5 +1,6 @@
 """An answer claim by claim with its citations, or a refusal with what would help."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,9 +10,9 @@ from rich.text import Text
 from api.cli.views.text import Indented, counted, day, degradation, heading, ratio, some_ids, span_in_context
 from api.cli.visible import one_line
 from grounding.answers import Answer, Citation, Claim, Outcome, Proof, Refusal
-from search.documents import Document
+from search.documents import EVERYTHING, Document
 
-CITATIONS_PER_CLAIM = 5
+CITATIONS_PER_CLAIM = 3
 """More citations of one claim are counted, not printed; ``--json`` has them all."""
 
 
@@ -86,8 +87,17 @@ def _marks(citations: Sequence[Citation], numbers: _Numbers) -> str:
 def _proof(proof: Proof) -> Iterator[RenderableType]:
     if proof.doc_ids:
         yield Indented(Text(f"documents: {some_ids(proof.doc_ids, proof.value)}", style="cyan"))
-    if proof.match:
-        yield Indented(Text(f"counted: documents that hold the words {one_line(proof.match, 120)}", style="dim"))
+    listing = _listing(proof)
+    if listing:
+        yield Indented(Text(f"all of them: {listing}", style="dim"))
+
+
+def _listing(proof: Proof) -> str:
+    """The command that lists what was counted, where a short one does."""
+    words = [] if proof.match is None else ["--match", one_line(proof.match)]
+    if proof.bucket is not None and proof.aggregation in ("theme", "source", "account"):
+        words += [f"--{proof.aggregation}", one_line(proof.bucket)]
+    return shlex.join(["wisdom", "documents", "list", *words]) if words and proof.filters == EVERYTHING else ""
 
 
 def _citation(number: int, citation: Citation, document: Document | None) -> Iterator[RenderableType]:

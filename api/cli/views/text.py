@@ -27,7 +27,7 @@ class Indented:
         for number, line in enumerate(lines):
             lead = self.first.ljust(self.by) if number == 0 else " " * self.by
             line.rstrip()
-            yield Text(lead, style="bold" if self.first and number == 0 else "", end="") + line
+            yield Text.assemble((lead, "bold"), line)
 
 
 def heading(text: str) -> Text:

@@ -7,7 +7,7 @@ import pytest
 
 from api.cli.main import ending
 
-ABOUT_CARDS = "When will my new card arrive?"
+ABOUT_CARDS = "What do customers say about a new card?"
 OFF_TOPIC = "Which hotel in Lisbon serves the best breakfast?"
 
 
@@ -135,7 +135,22 @@ def test_filters_by_attribute_rating_and_account_are_exact(told: Any) -> None:
         assert [document["docId"] for document in page["documents"]] == ["hostile-1"], option
 
 
-def test_a_hostile_document_cannot_drive_the_terminal(told: Any, sample_rows: list[dict[str, Any]]) -> None:
+def test_a_hostile_question_cannot_drive_the_terminal(told: Any) -> None:
+    hostile = "What do customers say about \x1b[31mcards\x1b[0m \x9b2J \u202e?"
+    run_id = value_of(told, "ask", hostile)["runId"]
+    for words in (("ask", hostile, "--explain"), ("traces", "list"), ("traces", "show", run_id), ("search", hostile), ("themes", hostile)):
+        _, out, err = told(*words)
+        assert not {"\x1b", "\x9b", "\u202e"} & set(out + err), words
+
+
+def test_half_a_character_in_a_question_is_no_crash(told: Any) -> None:
+    code, out, err = told("ask", "cards \udcff?", "--json")
+    assert code in (0, 2)
+    assert "correlation id" not in err
+    assert out == "" or json.loads(out)
+
+
+def test_a_hostile_document_cannot_drive_the_terminal(told: Any) -> None:
     for words in (
         ("documents", "show", "hostile-1"),
         ("documents", "list"),
@@ -145,7 +160,7 @@ def test_a_hostile_document_cannot_drive_the_terminal(told: Any, sample_rows: li
         for form in ((), ("--json",)):
             _, out, err = told(*words, *form)
             assert not {"\x1b", "\x9b", "\u202e"} & set(out + err), words
-    assert value_of(told, "documents", "show", "hostile-1")["text"] == sample_rows[-1]["text"]
+    assert "\u202egnp.exe" in value_of(told, "documents", "show", "hostile-1")["text"]
     shown = told("documents", "show", "hostile-1")[1]
     assert "[bold]not markup[/bold] :smile:" in shown
 
