@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from runtime.tenancy import Tenant
 from search.analysis import term_stream
 from search.documents import Document, DocumentWrite, Passage, Source, StoredVersion, passage_id
@@ -178,7 +180,7 @@ def _document_row(tenant_no: int, each: Analysed, terms: bytes) -> tuple[Any, ..
 def _passage_rows(doc_no: int, write: DocumentWrite, streams: Sequence[bytes]) -> list[tuple[Any, ...]]:
     return [
         ((doc_no << PASSAGE_BITS) | passage.number, passage.start, passage.end, terms, vector.tobytes())
-        for passage, terms, vector in zip(write.passages, streams, write.vectors, strict=True)
+        for passage, terms, vector in zip(write.passages, streams, write.vectors.astype(np.float32), strict=True)
     ]
 
 

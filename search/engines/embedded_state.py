@@ -78,12 +78,18 @@ class EmbeddedState:
         """See :class:`search.ports.StateStore`."""
         with self._store.writing() as connection:
             rows = [(tenant, kind, entry_id) for entry_id in dict.fromkeys(entry_ids)]
-            return connection.executemany("DELETE FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?", rows).rowcount if rows else 0
+            removed = (
+                connection.executemany("DELETE FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?", rows).rowcount if rows else 0
+            )
+        self._store.forget_log()
+        return removed
 
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.StateStore`."""
         with self._store.writing() as connection:
-            return connection.execute("DELETE FROM state WHERE tenant = ?", (tenant,)).rowcount
+            removed = connection.execute("DELETE FROM state WHERE tenant = ?", (tenant,)).rowcount
+        self._store.forget_log()
+        return removed
 
 
 def _as_json(value: Mapping[str, Any], field: str) -> str:

@@ -1,17 +1,19 @@
 """The bounds of the engine port, checked the same way by every engine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
 
 import numpy as np
 
 from runtime.errors import InvalidRequest
-from search.documents import DocumentWrite
+from search.documents import Document, DocumentWrite, Passage
 from search.ranking import LegQuery
 
 MAX_IDS = 1_000
 MAX_PAGE = 1_000
 MAX_DEPTH = 10_000
 MAX_BUCKET_IDS = 1_000
+MAX_PASSAGES = 1_000_000
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -51,16 +53,37 @@ def check_query(query: LegQuery, dimension: int) -> None:
 def flaw(write: DocumentWrite, dimension: int) -> tuple[str, str] | None:
     """Why one document cannot be stored, as (field, reason); None when it can."""
     document = write.document
-    texts = {"text": document.text, "title": document.title, "doc_id": document.doc_id, "theme_id": document.theme_id}
-    texts |= {"account_id": document.account_id, "language": document.language, "url": document.url}
-    texts |= {"source": document.source.kind + document.source.name, "group_key": write.group_key}
-    texts |= {f"attributes.{name}": f"{name}{value}" for name, value in document.attributes.items()}
-    for field, text in texts.items():
+    for field, text in _texts(write):
         if text is not None and not _encodable(text):
             return field, "holds half of a surrogate pair, which is no character"
+    if document.occurred_at.tzinfo is None:
+        return "occurred_at", "has no time zone"
+    if not isfinite(document.rating or 0.0):
+        return "rating", "must be a finite number"
+    if not isfinite(document.source.weight):
+        return "source", "has a weight that is not a finite number"
+    if len(write.passages) > MAX_PASSAGES or not all(map(_cut_from(document), enumerate(write.passages))):
+        return "text", f"must be cut into at most {MAX_PASSAGES:,} numbered passages of its own text"
     if not _unit(write.vectors, (len(write.passages), dimension)):
         return "text", f"has no usable vectors: one unit vector of {dimension} numbers is needed for each passage"
     return None
+
+
+def _texts(write: DocumentWrite) -> Iterator[tuple[str, str | None]]:
+    document = write.document
+    yield from (("doc_id", document.doc_id), ("text", document.text), ("title", document.title), ("theme_id", document.theme_id))
+    yield from (("account_id", document.account_id), ("language", document.language), ("url", document.url))
+    yield from (("source", document.source.kind + document.source.name), ("group_key", write.group_key))
+    for name, value in document.attributes.items():
+        yield f"attributes.{name}", f"{name}{value}"
+
+
+def _cut_from(document: Document) -> Callable[[tuple[int, Passage]], bool]:
+    def fits(numbered: tuple[int, Passage]) -> bool:
+        number, passage = numbered
+        return passage.number == number and document.text[passage.start : passage.end] == passage.text
+
+    return fits
 
 
 def _encodable(text: str) -> bool:

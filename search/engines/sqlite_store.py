@@ -16,14 +16,17 @@ from search.engines.sqlite_schema import check, create, is_empty
 BUSY_TIMEOUT_S = 15.0
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
-_CACHE_KIB = 8_192
+_WRITER_CACHE_KIB = 8_192
+_READER_CACHE_KIB = 1_024
+_MOST_IDLE = 8
+"""Reading connections kept for the next call; more are closed when given back."""
 
 
 class SqliteStore:
     """The open file. Safe to use from many threads; not across a fork."""
 
     def __init__(self, path: Path, *, model: str, dimension: int, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
-        self.path = path
+        self.path = path = path.absolute()
         self.model = model
         self.dimension = dimension
         self._busy_timeout_s = busy_timeout_s
@@ -33,7 +36,7 @@ class SqliteStore:
         self._closed = False
         _refuse_unusable(path)
         with translated(path):
-            self._writer = self._connected()
+            self._writer = self._connected(_WRITER_CACHE_KIB)
             try:
                 self._prepare()
             except BaseException:
@@ -49,9 +52,9 @@ class SqliteStore:
         check(self._writer, self.path, self.model, self.dimension)
         self._writer.execute("PRAGMA journal_mode = WAL")
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connected(self, cache_kib: int) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False)
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute(f"PRAGMA cache_size = -{cache_kib}")
         return connection
 
     @contextmanager
@@ -87,8 +90,10 @@ class SqliteStore:
         """Move the write-ahead log into the file and empty it where no reader is in the way, so that deleted text does not stay in it."""
         with translated(self.path), self._writing:
             self._writer.execute("PRAGMA busy_timeout = 0")
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._writer.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
 
     def close(self) -> None:
         """Close every connection."""
@@ -102,13 +107,13 @@ class SqliteStore:
         with self._pool_lock:
             if self._closed:
                 raise sqlite3.ProgrammingError("the store is closed")
-            return self._idle.pop() if self._idle else self._connected()
+            return self._idle.pop() if self._idle else self._connected(_READER_CACHE_KIB)
 
     def _given_back(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         with self._pool_lock:
-            if self._closed:
+            if self._closed or len(self._idle) >= _MOST_IDLE:
                 connection.close()
             else:
                 self._idle.append(connection)
