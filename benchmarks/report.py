@@ -48,7 +48,7 @@ SECTIONS = (
         "The same result on both engines",
         "After the same writes and a merge.",
         ("benchmarks.parity --data {data} --engine {engine}",),
-        True,
+        needs_engine=True,
     ),
     Section(
         "verifier",
@@ -60,7 +60,8 @@ SECTIONS = (
     Section(
         "speed",
         "Speed and memory, embedded engine",
-        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Memory is the process's peak beyond what it held once the model was loaded.",
+        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Memory is the peak of the process beyond what it "
+        "held once the model was loaded.",
         (
             "benchmarks.speed load --passages 100000 --store {store}",
             "benchmarks.speed restart --passages 100000 --store {store}",
@@ -102,8 +103,8 @@ def main() -> None:
 
 def _page(tables: dict[str, str]) -> str:
     intro = (
-        "# Benchmarks\n\nWritten by `make benchmarks`, which runs the commands below. `DATA` is a folder with the public data sets (Cranfield, BANKING77, WiCE, "
-        "HealthVer, …), `URL` a cluster. Absolute times belong to the machine that ran them; ratios and exponents travel better.\n"
+        "# Benchmarks\n\nWritten by `make benchmarks`, which runs the commands below. `DATA` is a folder with the public data sets "
+        "(Cranfield, BANKING77, WiCE, HealthVer, …), `URL` a cluster. Absolute times belong to the machine that ran them; ratios and exponents travel better.\n"
     )
     return intro + "\n" + "\n".join(tables[section.name] for section in SECTIONS if section.name in tables)
 
@@ -111,7 +112,8 @@ def _page(tables: dict[str, str]) -> str:
 def _made(section: Section, data: str, engine: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         blocks = [_block(command, data, engine, str(Path(folder) / "speed.db")) for command in section.commands]
-    machine = f"{time.strftime('%Y-%m-%d', time.gmtime())}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    machine = f"{day}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"<!-- {section.name} -->\n## {section.title}\n\n{section.note}\n\n" + "\n".join(blocks) + f"\n{machine}.\n<!-- end -->\n"
 
 
