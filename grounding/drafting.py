@@ -24,7 +24,7 @@ MAX_CITED = 20
 FEW = 3
 """Fewer sentences that complain, or praise, than this are filled up with others on the topic."""
 
-MAX_VOICES = 30
+MAX_VOICES = 25
 """Sentences that are embedded for grouping."""
 
 CLAIMS = {Form.FACT: 4, Form.YES_NO: 6, Form.TOPIC: 6, Form.BROAD: 6}

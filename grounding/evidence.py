@@ -18,7 +18,7 @@ MAX_COPIES = 200
 """Copies of drafted texts that are fetched to be cited; the count of a finding is exact beyond."""
 
 
-PASSAGES_COMPARED = 20
+PASSAGES_COMPARED = 10
 """Passages, besides those cited, in which support and contradiction are looked for."""
 
 
@@ -55,12 +55,14 @@ def copies(engine: Engine, tenant: Tenant, drafts: Sequence[Draft], retrieval: R
 
 
 def evidence_of(retrieval: Retrieval, drafts: Sequence[Draft], judgement: Judgement, copied: Iterable[Candidate]) -> Evidence:
-    """The passages that answer best, whatever the drafts cite, and the copies: enough to find what else supports a draft or says the opposite."""
+    """The passages that drafts cite, those that answer best, whatever the drafts cite, and the copies: enough to find what else supports a draft or says
+    the opposite. What is not about the question does neither.
+    """
     cites = {doc_id for draft in drafts for doc_id in draft.cites}
-    best = dict.fromkeys(sentence.passage_id for sentence in judgement.sentences)
-    looked_at = set(list(best)[:PASSAGES_COMPARED])
+    near = (sentence.passage_id for sentence in judgement.sentences if sentence.score >= judgement.threshold / 2)
+    compared = set(list(dict.fromkeys(near))[:PASSAGES_COMPARED])
     kept = (
-        hit.candidate for hit in retrieval.hits if hit.candidate.passage.doc_id in cites or hit.candidate.passage.passage_id in looked_at
+        hit.candidate for hit in retrieval.hits if hit.candidate.passage.doc_id in cites or hit.candidate.passage.passage_id in compared
     )
     return Evidence((*kept, *copied))
 

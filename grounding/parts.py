@@ -32,6 +32,9 @@ NUMERIC = (Intent.COUNT, Intent.TOP, Intent.TREND, Intent.COMPARE)
 NEWEST = 20
 """Documents among which a question for the latest looks."""
 
+TOPIC_PASSAGES = 25
+"""Passages read for a question about a topic, where it matters how many say the same; copies of them are counted beside."""
+
 SINGLE_VOICES = 3
 """Quotes of one document each shown behind counted themes when nothing is said by several."""
 
@@ -174,7 +177,7 @@ class Resolver:
 
     def _retrieved(self, run: Run, result: PartResult) -> Retrieval:
         part, spending = result.part, run.recorder.spending
-        depth = max(run.top_k, self._settings.evidence_limit) if part.form is Form.TOPIC else run.top_k
+        depth = max(run.top_k, min(self._settings.evidence_limit, TOPIC_PASSAGES)) if part.form is Form.TOPIC else run.top_k
         with run.recorder.step("retrieve") as step:
             spending.call("search")
             found = self._retriever.retrieve(run.tenant, part.subject, part.filters, top_k=depth, deadline=spending.deadline)
@@ -199,7 +202,7 @@ class Resolver:
     def _overview(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
         """What was found, and the newest documents beside it; those alone when the question wants the latest."""
         kept = () if wants_newest(part.question) else found.hits
-        limit = NEWEST if wants_newest(part.question) else self._settings.evidence_limit - len(kept)
+        limit = NEWEST if wants_newest(part.question) else min(self._settings.evidence_limit, TOPIC_PASSAGES) - len(kept)
         return replace(found, hits=(*kept, *newest_hits(self._engine, run.tenant, part.filters, max(1, limit), beside=kept)))
 
     def _nothing_there(self, run: Run, result: PartResult) -> None:
