@@ -21,6 +21,8 @@ RUN = ROOT / "opensearch" / "node" / "run.sh"
 IMAGES = {"current": "opensearchproject/opensearch:3.5.0", "compat": "opensearchproject/opensearch:2.19.1"}
 URLS = {"current": "OPENSEARCH_URL", "compat": "OPENSEARCH_COMPAT_URL"}
 LINES = {"opensearch": "current", "opensearch-compat": "compat"}
+TO_KILL = "opensearch-to-kill"
+"""A node of the session's own, from Maven artifacts: tests end its process and start it again."""
 
 BUILD_TIMEOUT_S = 900
 START_TIMEOUT_S = 240
@@ -143,6 +145,7 @@ class Servers:
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._urls: dict[str, str] = {}
+        self._nodes: dict[str, MavenNode] = {}
         self._reasons: dict[str, str] = {}
 
     def url(self, server: str) -> str:
@@ -155,11 +158,22 @@ class Servers:
             raise NoServer(self._reasons[server])
         if server not in self._urls:
             try:
-                self._urls[server] = self._stack.enter_context(opensearch_node(LINES[server]))
+                self._urls[server] = self._started(server)
             except NoServer as error:
                 self._reasons[server] = str(error)
                 raise
         return self._urls[server]
+
+    def node(self, server: str) -> MavenNode:
+        """The node itself, of a server that tests may kill."""
+        self.url(server)
+        return self._nodes[server]
+
+    def _started(self, server: str) -> str:
+        if server != TO_KILL:
+            return self._stack.enter_context(opensearch_node(LINES[server]))
+        self._nodes[server] = self._stack.enter_context(maven_node())
+        return self._nodes[server].url
 
     def close(self) -> None:
         """Stop all that were started."""
