@@ -1,6 +1,8 @@
 """The command line as its users have it: real processes, and a store that many tests read."""
 
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -10,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
+from api.cli.main import ending
 from api.sample import sample_documents
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -30,17 +34,45 @@ def arguments(*words: str) -> list[str]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run ``wisdom`` to its end in a home of this test."""
+def process(tmp_path: Path) -> Run:
+    """Run ``wisdom`` as a process of its own, to its end, in a home of this test."""
 
-    def started(*words: str, given: str | bytes = "", **variables: str) -> "subprocess.CompletedProcess[str]":
-        raw = given.encode() if isinstance(given, str) else given
-        ended = subprocess.run(
-            arguments(*words), input=raw, capture_output=True, env=environment(tmp_path, **variables), timeout=120, check=False
+    def started(*words: str, given: str = "", **variables: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            arguments(*words), input=given, capture_output=True, text=True, env=environment(tmp_path, **variables), timeout=120, check=False
         )
-        return subprocess.CompletedProcess(ended.args, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
     return started
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same inside this process, which is much quicker."""
+
+    def started(*words: str, given: str = "", **variables: str) -> "subprocess.CompletedProcess[str]":
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with monkeypatch.context() as patched:
+            for name, value in environment(tmp_path, **variables).items():
+                patched.setenv(name, value)
+            patched.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
+            patched.setattr("sys.stdout", out)
+            patched.setattr("sys.stderr", err)
+            code = ending(words)
+        said = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+        return subprocess.CompletedProcess(words, code, *said)
+
+    return started
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command takes over the logging of its process; give it back."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
 
 
 def jsonl(rows: list[dict[str, Any]]) -> str:

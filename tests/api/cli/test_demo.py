@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -43,14 +44,13 @@ def test_the_commands_it_prints_work_when_pasted(shown: tuple[Path, str, str]) -
     assert shlex.split(commands[2])[-3:-1] == ["serve", "--engine"]
 
 
-def test_a_second_run_stores_nothing_twice(shown: tuple[Path, str, str]) -> None:
-    ended = subprocess.run(arguments("demo", "--json", "--quiet"), capture_output=True, text=True, env=environment(shown[0]), check=False)
-    value = json.loads(ended.stdout)
+def test_a_second_run_stores_nothing_twice_and_the_store_can_be_elsewhere(shown: tuple[Path, str, str], run: Run, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "here" / "demo.db"
+    elsewhere.parent.mkdir()
+    shutil.copy(shown[0] / "wisdomagent" / "demo.db", elsewhere)
+    value = json.loads(run("demo", "--keep", str(elsewhere), "--json", "--quiet").stdout)
     assert value["report"]["indexed"] == 0
-    assert value["report"]["unchanged"] == value["report"]["received"]
+    assert value["report"]["unchanged"] == value["report"]["received"] == value["report"]["corpusSize"]
     assert [result["answer"]["refused"] for result in value["results"]] == [False, True, False]
-
-
-def test_the_store_can_be_put_elsewhere(run: Run, tmp_path: Path) -> None:
-    assert run("demo", "--keep", str(tmp_path / "here" / "demo.db"), "--quiet").returncode == 0
-    assert (tmp_path / "here" / "demo.db").is_file()
+    assert all(str(elsewhere) in line for line in value["next"])
+    assert "assigned" in value["notice"]

@@ -12,8 +12,8 @@ from tests.api.cli.conftest import Run, environment
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
-def test_a_healthy_machine_exits_with_0(run: Run, store: str) -> None:
-    ended = run("doctor", "--engine", store, "--json")
+def test_a_healthy_machine_exits_with_0(process: Run, store: str) -> None:
+    ended = process("doctor", "--engine", store, "--json")
     assert ended.returncode == 0, ended.stdout
     value = json.loads(ended.stdout)
     assert value["ok"]

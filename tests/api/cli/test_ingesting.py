@@ -22,14 +22,14 @@ def adds_up(report: dict[str, Any]) -> bool:
     return bool(report["received"] == sum(report[part] for part in parts))
 
 
-def test_a_report_adds_up_and_a_replay_stores_nothing(run: Run) -> None:
-    first = run("ingest", "-", "--json", "--quiet", given=jsonl(ROWS))
+def test_a_report_adds_up_and_a_replay_stores_nothing(process: Run) -> None:
+    first = process("ingest", "-", "--json", "--quiet", given=jsonl(ROWS))
     assert first.returncode == 0, first.stderr
     report = json.loads(first.stdout)
     assert adds_up(report)
     assert (report["indexed"], report["duplicate"], report["rejected"]) == (1, 1, 2)
     assert [(each["row"], each["docId"], each["field"]) for each in report["rejections"]] == [(2, "b", "text"), (3, "c", "occurredAt")]
-    again = json.loads(run("ingest", "-", "--json", "--quiet", given=jsonl(ROWS)).stdout)
+    again = json.loads(process("ingest", "-", "--json", "--quiet", given=jsonl(ROWS)).stdout)
     assert adds_up(again)
     assert (again["indexed"], again["saved"], again["corpusSize"]) == (0, 0, 1)
 
