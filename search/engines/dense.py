@@ -44,7 +44,9 @@ class DenseView:
     def _scored(self, rows: Rows, total: int, vector: Vector) -> Scores:
         if len(rows) * _SPARSE < total:
             return np.concatenate([part @ vector for part in self._parts(rows)])
-        scores: Scores = np.concatenate([block @ vector for block in self.blocks])
+        scores = np.empty(total, dtype=np.float32)
+        for block, start in zip(self.blocks, self.starts, strict=True):
+            np.dot(block, vector, out=scores[start : start + len(block)])
         return scores if len(rows) == total else scores[rows]
 
     def _exactly(self, rows: Rows, vector: Vector) -> Scores:

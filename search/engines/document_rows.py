@@ -21,9 +21,6 @@ _KEPT_GENERATIONS = 5_000
 """A process that slept through more writes than this reads the tenant anew."""
 
 
-_NUMBER = (1 << PASSAGE_BITS) - 1
-
-
 def lexical_text(title: str | None, text: str) -> str:
     """What the lexical leg indexes of a passage, and ``match`` of a document: the title counts everywhere."""
     return f"{title}\n{text}" if title else text
@@ -156,15 +153,21 @@ def document_of(connection: sqlite3.Connection, tenant_no: int, doc_id: str) -> 
     return documents_of(connection, found)[found[0]] if found else None
 
 
-def candidates_of(connection: sqlite3.Connection, passage_nos: Sequence[int]) -> dict[int, Candidate]:
-    """Passages with what ranking needs of their documents, by passage number."""
-    doc_nos = sorted({passage_no >> PASSAGE_BITS for passage_no in passage_nos})
+@dataclass(frozen=True, slots=True)
+class PassagePlace:
+    """Where a passage is: the number of its document, its own number in it, and its offsets."""
+
+    doc_no: int
+    number: int
+    first: int
+    last: int
+
+
+def candidates_of(connection: sqlite3.Connection, places: Mapping[int, PassagePlace]) -> dict[int, Candidate]:
+    """Passages with what ranking needs of their documents, under the keys of ``places``."""
+    doc_nos = sorted({place.doc_no for place in places.values()})
     documents = {row[0]: row[1:] for row in connection.execute(_READ, (json.dumps(doc_nos),))}
-    spans = connection.execute(_SPANS, (json.dumps(list(passage_nos)),))
-    return {
-        passage_no: _candidate(passage_no & _NUMBER, first, last, documents[passage_no >> PASSAGE_BITS])
-        for passage_no, first, last in spans
-    }
+    return {key: _candidate(place, documents[place.doc_no]) for key, place in places.items()}
 
 
 def _document_row(tenant_no: int, each: Analysed, terms: bytes) -> tuple[Any, ...]:
@@ -206,10 +209,10 @@ def _document(row: Sequence[Any]) -> Document:
     )
 
 
-def _candidate(number: int, first: int, last: int, row: Sequence[Any]) -> Candidate:
+def _candidate(place: PassagePlace, row: Sequence[Any]) -> Candidate:
     group_key, doc_id, version, occurred_ms, kind, name, weight, theme_id, account_id, rating, language, url, title, attributes, text = row
     return Candidate(
-        passage=Passage(passage_id(doc_id, number), doc_id, number, first, last, text[first:last]),
+        passage=Passage(passage_id(doc_id, place.number), doc_id, place.number, place.first, place.last, text[place.first : place.last]),
         source=Source(kind, name, weight),
         occurred_at=instant(occurred_ms),
         group_key=group_key,
@@ -249,7 +252,6 @@ SELECT d.doc_no, d.group_key, d.doc_id, d.version, d.occurred_ms, d.source_kind,
     d.rating, d.language, d.url, d.title, d.attributes, d.text
 FROM json_each(?) j CROSS JOIN documents d ON d.doc_no = j.value
 """
-_SPANS = "SELECT p.passage_no, p.first, p.last FROM json_each(?) j CROSS JOIN passages p ON p.passage_no = j.value"
 _ERASE = (
     "DELETE FROM documents WHERE tenant_no = ?",
     "DELETE FROM attributes WHERE tenant_no = ?",

@@ -295,9 +295,9 @@ def _vector(view: ShelfView, passages: Mask, query: LegQuery) -> Ranked:
 
 
 def _hits(connection: sqlite3.Connection, view: ShelfView, *legs: Ranked) -> list[tuple[LegHit, ...]]:
-    numbers = {row: view.passage_no(row) for leg in legs for row, _ in leg}
-    found = document_rows.candidates_of(connection, list(numbers.values()))
-    return [tuple(LegHit(found[numbers[row]], score, rank) for rank, (row, score) in enumerate(leg, start=1)) for leg in legs]
+    places = {row: view.passage_place(row) for leg in legs for row, _ in leg}
+    found = document_rows.candidates_of(connection, places)
+    return [tuple(LegHit(found[row], score, rank) for rank, (row, score) in enumerate(leg, start=1)) for leg in legs]
 
 
 def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembers:

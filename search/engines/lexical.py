@@ -75,17 +75,22 @@ class LexicalView:
 
     def scores(self, terms: Mapping[int, int]) -> NDArray[np.float32]:
         """BM25 of every row, shape (rows,), 0 where no term is shared. ``terms`` gives each term's count in the query."""
-        rows: list[NDArray[np.int32]] = []
-        parts: list[NDArray[np.float32]] = []
+        sums = np.zeros(len(self.norms), dtype=np.float64)
         for term, times in terms.items() if self.passages else ():
             found = [segment.postings(term) for segment in self.segments]
             weight = np.float32(times) * idf(self._holding(found), self.passages)
-            for held, counts in found:
-                rows.append(held)
-                parts.append(weight - weight / (_ONE + counts.astype(np.float32) * self.norms[held]))
-        if not rows:
-            return np.zeros(len(self.norms), dtype=np.float32)
-        return np.bincount(np.concatenate(rows), np.concatenate(parts), minlength=len(self.norms)).astype(np.float32)
+            for rows, counts in found:
+                self._add(sums, rows.astype(np.intp), counts, weight)
+        return sums.astype(np.float32)
+
+    def _add(self, sums: NDArray[np.float64], rows: NDArray[np.intp], counts: NDArray[np.uint16], weight: np.float32) -> None:
+        """``weight - weight / (1 + count * norm)``, which is how Lucene arranges the formula, without intermediate copies."""
+        part = self.norms.take(rows)
+        part *= counts
+        part += _ONE
+        np.divide(weight, part, out=part)
+        np.subtract(weight, part, out=part)
+        sums[rows] += part
 
     def _holding(self, found: Sequence[Postings]) -> int:
         return sum(len(rows) if self.whole else int(np.count_nonzero(self.live[rows])) for rows, _ in found)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from runtime.tenancy import Tenant
 from search.engines.columns import Columns, ColumnsView, Mask
 from search.engines.dense import DenseIndex, DenseView
+from search.engines.document_rows import PassagePlace
 from search.engines.growing import GrowingArray
 from search.engines.lexical import LexicalIndex, LexicalView
 from search.engines.sqlite_schema import PASSAGE_BITS
@@ -22,11 +23,12 @@ from search.engines.sqlite_schema import PASSAGE_BITS
 _CHUNK = 2_000
 _SMALLEST_COMPACTION = 1_000
 _UNKNOWN = -1
+PassageRow = tuple[int, int, int, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfView:
-    """A tenant at one moment. ``passage_docs`` and ``passage_numbers`` have one element per passage row."""
+    """A tenant at one moment. The ``passage_`` arrays have one element per passage row: its document's row, number and offsets."""
 
     tenant_no: int
     generation: int
@@ -35,6 +37,8 @@ class ShelfView:
     dense: DenseView
     passage_docs: NDArray[np.int32]
     passage_numbers: NDArray[np.int32]
+    passage_firsts: NDArray[np.int32]
+    passage_lasts: NDArray[np.int32]
     attributes: dict[str, Mask] = field(default_factory=dict)
 
     def passages_of(self, documents: Mask) -> Mask:
@@ -48,9 +52,10 @@ class ShelfView:
         """The passage id of a passage row."""
         return f"{self.columns.doc_ids[self.passage_docs[row]]}#{self.passage_numbers[row]:06d}"
 
-    def passage_no(self, row: int) -> int:
-        """The passage row's key in the store."""
-        return (int(self.columns.doc_nos[self.passage_docs[row]]) << PASSAGE_BITS) | int(self.passage_numbers[row])
+    def passage_place(self, row: int) -> PassagePlace:
+        """Where the text of a passage row is."""
+        doc_no = int(self.columns.doc_nos[self.passage_docs[row]])
+        return PassagePlace(doc_no, int(self.passage_numbers[row]), int(self.passage_firsts[row]), int(self.passage_lasts[row]))
 
 
 class Shelf:
@@ -79,6 +84,8 @@ class Shelf:
         self._columns, self._lexical, self._dense = Columns(), LexicalIndex(), DenseIndex(self._dimension)
         self._passage_docs: GrowingArray[np.int32] = GrowingArray(np.int32)
         self._passage_numbers: GrowingArray[np.int32] = GrowingArray(np.int32)
+        self._passage_firsts: GrowingArray[np.int32] = GrowingArray(np.int32)
+        self._passage_lasts: GrowingArray[np.int32] = GrowingArray(np.int32)
         self._live: Mask = np.empty(0, np.bool_)
         self._view = self._pictured(np.empty(0, np.bool_))
 
@@ -114,13 +121,15 @@ class Shelf:
         while batch := passages.fetchmany(_CHUNK):
             self._add_passages(doc_nos, batch)
 
-    def _add_passages(self, doc_nos: NDArray[np.int64], batch: Sequence[tuple[int, bytes, bytes]]) -> None:
-        passage_nos = np.array([passage_no for passage_no, _, _ in batch], dtype=np.int64)
-        self._passage_docs.extend(np.searchsorted(doc_nos, passage_nos >> PASSAGE_BITS).astype(np.int32))
-        self._passage_numbers.extend((passage_nos & ((1 << PASSAGE_BITS) - 1)).astype(np.int32))
-        self._lexical.add([np.frombuffer(terms, dtype=np.int32) for _, terms, _ in batch])
-        vectors = np.frombuffer(b"".join(vector for _, _, vector in batch), dtype=np.float32)
-        self._dense.add(vectors.reshape(len(batch), self._dimension))
+    def _add_passages(self, doc_nos: NDArray[np.int64], batch: Sequence[PassageRow]) -> None:
+        passage_nos, firsts, lasts, terms, vectors = zip(*batch, strict=True)
+        keys = np.array(passage_nos, dtype=np.int64)
+        self._passage_docs.extend(np.searchsorted(doc_nos, keys >> PASSAGE_BITS).astype(np.int32))
+        self._passage_numbers.extend((keys & ((1 << PASSAGE_BITS) - 1)).astype(np.int32))
+        self._passage_firsts.extend(list(firsts))
+        self._passage_lasts.extend(list(lasts))
+        self._lexical.add([np.frombuffer(stream, dtype=np.int32) for stream in terms])
+        self._dense.add(np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(batch), self._dimension))
 
     def _remove(self, doc_nos: Iterable[int]) -> None:
         rows = self._columns.view(self._live).rows_of(doc_nos)
@@ -142,6 +151,8 @@ class Shelf:
             self._dense.view(),
             self._passage_docs.view(),
             self._passage_numbers.view(),
+            self._passage_firsts.view(),
+            self._passage_lasts.view(),
         )
 
 
@@ -150,7 +161,7 @@ SELECT doc_no, doc_id, occurred_ms, source_kind, source_name, theme_id, account_
 FROM documents WHERE tenant_no = ? AND doc_no > ? ORDER BY doc_no
 """
 _PASSAGES = """
-SELECT p.passage_no, p.terms, p.vector
+SELECT p.passage_no, p.first, p.last, p.terms, p.vector
 FROM documents d CROSS JOIN passages p ON p.passage_no BETWEEN d.doc_no << 20 AND (d.doc_no << 20) + 1048575
 WHERE d.tenant_no = ? AND d.doc_no > ? ORDER BY d.doc_no, p.passage_no
 """
