@@ -10,12 +10,15 @@ from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unansw
 from grounding.budget import Budget, Spending, budget_of
 from grounding.intents import Form, Intent
 from grounding.naming import Vocabulary
-from grounding.parts import PartResult, Resolver, Run
+from grounding.numbers import Numbers
+from grounding.parts import Resolver
 from grounding.planning import plan
 from grounding.ports import Drafter, Verifier
 from grounding.question_parts import Part, Plan
+from grounding.readings import Readings
 from grounding.recording import Recorder
 from grounding.refusing import budget_exceeded, not_a_question
+from grounding.runs import PartResult, Run
 from grounding.themes import Names
 from grounding.traces import TraceStore
 from grounding.verifying import NO_DRAFT
@@ -58,7 +61,8 @@ class Answerer:
         self._drafter = drafter
         self._traces = TraceStore(state, engine)
         self._names = Names(engine, embedder)
-        self._resolver = Resolver(engine, retriever, drafter, verifier, embedder, self._names, clock, settings)
+        numbers = Numbers(engine, self._names, clock, settings)
+        self._resolver = Resolver(numbers, Readings(engine, retriever, drafter, verifier, embedder, settings))
         self._new_run_id = new_run_id
 
     def ask(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, cast
 
-from grounding.answers import Citation, Draft, Proof, Verdict
+from grounding.answers import Citation, ClaimKind, Draft, Proof, Verdict
 from grounding.quantities import quantities
 from grounding.sentences import sentences
 from grounding.significance import wilson
@@ -18,6 +18,9 @@ from search.filters import narrowed, zone_named
 from search.listing import Listing, cursor_of
 from search.ports import Engine
 from search.ranking import Bucket, BucketQuery, Buckets
+
+NUMERIC = frozenset({ClaimKind.COUNT, ClaimKind.TREND, ClaimKind.COMPARISON})
+"""Kinds of claims that rest on aggregations."""
 
 Field = Literal["theme", "source", "account", "day", "week", "month"]
 EXAMPLES = 3

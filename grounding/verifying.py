@@ -37,6 +37,19 @@ class Verified:
         """How many were dropped for each class of reason."""
         return dict(sorted(Counter(str(verdict.because) for _, verdict in self.dropped).items()))
 
+    def dropped_as_json(self) -> list[dict[str, object]]:
+        """What was dropped and why, for the trace."""
+        return [
+            {
+                "text": draft.text,
+                "cites": list(draft.cites),
+                "because": verdict.because,
+                "reason": verdict.reason,
+                "contradicted": verdict.contradicted,
+            }
+            for draft, verdict in self.dropped
+        ]
+
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The supported drafts as claims, with the citations the verifier found."""

@@ -66,6 +66,10 @@ class StatedDrafter:
     def __init__(self, *drafts: tuple[str, Sequence[str]]) -> None:
         self._drafts = tuple(Draft(text, ClaimKind.QUOTE, tuple(cites)) for text, cites in drafts)
 
+    def add(self, *drafts: Draft) -> None:
+        """Draft these as well."""
+        self._drafts += drafts
+
     def draft(self, *_: object, **__: object) -> tuple[Draft, ...]:
         """See :class:`grounding.ports.Drafter`."""
         return self._drafts

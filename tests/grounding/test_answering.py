@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from api import rendering
-from grounding.answers import ClaimKind, Outcome, RefusalReason
+from grounding.answers import ClaimKind, Draft, Outcome, RefusalReason
 from grounding.budget import Budget, budget_of
+from grounding.proofs import counted
 from runtime.errors import InvalidRequest, Unavailable
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
-from search.documents import Filters
+from search.documents import EVERYTHING, Filters
 from search.filters import filters_of
 from search.ingest.erasure import delete_documents
 from tests.grounding.breaking import ActingEngine, FailingEngine, FullState, SlowDrafter, StatedDrafter
@@ -231,6 +232,21 @@ def test_the_latest_are_the_newest_documents_newest_first(desk: Desk) -> None:
     outcome = desk.ask("What are the latest complaints?")
     assert outcome.answer is not None
     assert [claim.citations[0].doc_id for claim in outcome.answer.claims[:2]] == ["new-2", "new-1"]
+
+
+def test_a_number_that_a_drafter_makes_up_is_counted_again(delivery: Desk) -> None:
+    engine = delivery.service.engine
+    proof = counted(engine, ACME, "documents", EVERYTHING).proof()
+    drafter = StatedDrafter(("Standard delivery took nine days instead of three.", ["R-1"]))
+    drafter.add(Draft("There are 5 documents.", ClaimKind.COUNT, (), proof), Draft("There are 50 documents.", ClaimKind.COUNT, (), proof))
+    drafter.add(Draft("Half of all documents complain.", ClaimKind.COUNT, ()))
+    outcome = delivery.answerer(drafter=drafter).ask(ACME, "How long did standard delivery take?")
+    assert outcome.answer is not None
+    assert [claim.text for claim in outcome.answer.claims] == [
+        "Standard delivery took nine days instead of three.",
+        "There are 5 documents.",
+    ]
+    assert [verdict.supported for verdict in outcome.grounding.verdicts] == [True, True]
 
 
 class TestRepair:

@@ -1,0 +1,162 @@
+"""Evidence as claims: retrieve, the gates in order, draft, verify, repair."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grounding.answerability import Answerability, Judgement
+from grounding.answers import Claim, Draft, Evidence, Verdict
+from grounding.drafting import answering
+from grounding.evidence import copies, evidence_of, readable
+from grounding.intents import Form, wants_newest
+from grounding.overview import every_sentence, newest_hits
+from grounding.ports import Drafter, Verifier
+from grounding.proofs import NUMERIC, check
+from grounding.question_parts import Part
+from grounding.refusing import conflicting, not_answered, off_topic, unsupported
+from grounding.relevance import passage_cosines, relevance
+from grounding.runs import PartResult, Run, final_claims, nothing_there
+from grounding.verifying import Verified, grounding_of, with_opposites_only
+from runtime.settings import Settings
+from search.ports import Embedder, Engine
+from search.ranking import Retrieval
+from search.retrieval import Retriever
+
+NEWEST = 20
+"""Documents among which a question for the latest looks."""
+
+TOPIC_PASSAGES = 25
+"""Passages read for a question about a topic, where it matters how many say the same; copies of them are counted beside."""
+
+
+class Readings:
+    """Answers from what documents say; the first gate that fails names the refusal."""
+
+    def __init__(
+        self, engine: Engine, retriever: Retriever, drafter: Drafter, verifier: Verifier, embedder: Embedder, settings: Settings
+    ) -> None:
+        self._engine = engine
+        self._retriever = retriever
+        self._drafter = drafter
+        self._verifier = verifier
+        self._embedder = embedder
+        self._settings = settings
+        self._answerability = Answerability()
+
+    def resolve(self, run: Run, result: PartResult) -> None:
+        """Fill ``result`` with claims or a refusal."""
+        broad = result.part.form is Form.BROAD
+        retrieval = self._retrieved(run, result)
+        if result.refusal is None and not broad:
+            self._relevance_gate(run, result, retrieval)
+        if result.refusal is None:
+            judgement = every_sentence(retrieval) if broad else self._answerability_gate(run, result, retrieval)
+            if result.refusal is None:
+                self._draft_and_verify(run, result, retrieval, judgement)
+
+    def _retrieved(self, run: Run, result: PartResult) -> Retrieval:
+        part, spending = result.part, run.recorder.spending
+        depth = max(run.top_k, min(self._settings.evidence_limit, TOPIC_PASSAGES)) if part.form is Form.TOPIC else run.top_k
+        with run.recorder.step("retrieve") as step:
+            spending.call("search")
+            found = self._retriever.retrieve(run.tenant, part.subject, part.filters, top_k=depth, deadline=spending.deadline)
+            result.hits = found.hits[: run.top_k]
+            result.degraded |= found.degraded
+            step.detail.update(
+                scope=found.scope, hits=[hit.candidate.passage.passage_id for hit in result.hits], degraded=dict(found.degraded)
+            )
+            if found.scope == 0:
+                step.outcome = "refused"
+                result.refusal = nothing_there(self._engine, run, part)
+                return found
+            if part.form is Form.BROAD:
+                found = self._overview(run, part, found)
+            retrieval, left_out = readable(found, spending)
+            result.documents_read = sum(hit.group_size for hit in retrieval.hits)
+            step.detail.update(read=len(retrieval.hits), documents_read=result.documents_read)
+        if left_out:
+            result.degraded["evidence"] = f"{left_out} more passages were not read: the token budget is spent"
+        return retrieval
+
+    def _overview(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
+        """What was found, and the newest documents beside it; those alone when the question wants the latest."""
+        kept = () if wants_newest(part.question) else found.hits
+        limit = NEWEST if wants_newest(part.question) else min(self._settings.evidence_limit, TOPIC_PASSAGES) - len(kept)
+        return replace(found, hits=(*kept, *newest_hits(self._engine, run.tenant, part.filters, max(1, limit), beside=kept)))
+
+    def _relevance_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> None:
+        question, floor = result.part.subject, self._settings.min_evidence_relevance
+        with run.recorder.step("relevance") as step:
+            found = relevance(question, retrieval, self._embedder)
+            step.detail.update(score=found.score, floor=floor, parts=dict(found.parts))
+            if found.score < floor:
+                step.outcome = "refused"
+                result.refusal = off_topic(question, retrieval, found.score, floor, missing_code=found.missing_code)
+
+    def _answerability_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> Judgement:
+        question, hits = result.part.subject, retrieval.hits
+        with run.recorder.step("answerability") as step:
+            cosines = passage_cosines(question, hits, self._embedder)
+            judgement = self._answerability.judge(question, [hit.candidate for hit in hits], self._embedder, cosines=cosines)
+            step.detail.update(
+                score=judgement.probability, threshold=judgement.threshold, missing=judgement.missing, unmet=list(judgement.unmet)
+            )
+            stating = answering(judgement, result.part.form)
+            step.detail.update(answering=len(stating), asking=len(judgement.answers) - len(stating) if judgement.answered else 0)
+            if not stating:
+                step.outcome = "refused"
+                result.refusal = not_answered(question, retrieval, judgement)
+        return judgement
+
+    def _draft_and_verify(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement) -> None:
+        with run.recorder.step("draft") as step:
+            run.recorder.spending.call("draft")
+            drafts = self._drafter.draft(
+                run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=run.recorder.spending.deadline
+            )[: self._settings.max_claims]
+            step.detail.update(model=self._drafter.model, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts])
+            if not drafts:
+                step.outcome = "refused"
+                result.refusal = not_answered(result.part.question, retrieval, judgement)
+                return
+        evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
+        first = last = self._verified(run, drafts, evidence)
+        for _ in range(self._settings.ask_max_repairs):
+            if not last.dropped or not last.supported:
+                break
+            with run.recorder.step("repair") as step:
+                step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported))
+            last = self._verified(run, last.supported, evidence)
+        self._accept(run, result, first, last)
+
+    def _verified(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> Verified:
+        with run.recorder.step("verify") as step:
+            run.recorder.spending.call("verify")
+            verified = Verified(tuple(drafts), self._verdicts(run, drafts, evidence))
+            step.detail.update(claims=len(drafts), supported=len(verified.supported), dropped=verified.dropped_as_json())
+        return verified
+
+    def _verdicts(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> tuple[Verdict, ...]:
+        """Whoever drafted: sentences are held against the evidence, numbers are counted again."""
+        numbers = [draft for draft in drafts if draft.kind in NUMERIC]
+        counted = iter(check(self._engine, run.tenant, numbers))
+        said = iter(self._verifier.verify([draft for draft in drafts if draft.kind not in NUMERIC], evidence))
+        return tuple(next(counted if draft.kind in NUMERIC else said) for draft in drafts)
+
+    def _accept(self, run: Run, result: PartResult, first: Verified, last: Verified) -> None:
+        """What leaves, or why nothing does. When no repair was allowed, a draft below the groundedness asked for is refused whole."""
+        floor = self._settings.min_groundedness
+        groundedness = len(last.supported) / len(last.drafts)
+        claims = final_claims(self._engine, run, last.claims) if groundedness >= floor else ()
+        result.grounding = grounding_of(first, last, accepted=bool(claims))
+        decides = result.part.form is Form.YES_NO
+        claims = claims if decides else tuple(with_opposites_only(claim) for claim in claims)
+        if decides and claims and all(_outvoted(claim) for claim in claims):
+            result.refusal = conflicting(claims, result.hits)
+        elif not claims:
+            result.refusal = unsupported(first.reasons, result.hits, result.grounding.groundedness, floor)
+        else:
+            result.claims = claims
+
+
+def _outvoted(claim: Claim) -> bool:
+    return claim.proof is None and len({citation.doc_id for citation in claim.counter_evidence}) > claim.document_count
