@@ -6,7 +6,7 @@ other, and the rows fetched for a ranking are those that were ranked.
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -28,10 +28,10 @@ from search.documents import (
     WriteOutcome,
 )
 from search.engines import document_rows
-from search.engines.attribute_terms import attribute_term
 from search.engines.buckets import counted
 from search.engines.columns import Mask, group_number
 from search.engines.embedded_state import EmbeddedState
+from search.engines.filtering import passing
 from search.engines.limits import MAX_BUCKET_IDS, MAX_IDS, MAX_PAGE, check_query, check_writes, flaw, within
 from search.engines.matching import matching
 from search.engines.ordering import after as later
@@ -47,9 +47,6 @@ from search.versions import Decision, decide
 
 _SHELVES = 64
 """Tenants kept in memory; the one longest unused makes room."""
-
-
-_REMEMBERED_ATTRIBUTES = 32
 
 
 @contextmanager
@@ -152,7 +149,7 @@ class EmbeddedEngine:
         within(first, 1, MAX_PAGE, "first")
         place = decoded(after) if after is not None else None
         with self._moment(tenant) as (connection, view):
-            rows = np.flatnonzero(matching(connection, view, _passing(connection, view, filters), match))
+            rows = np.flatnonzero(matching(connection, view, passing(connection, view, filters), match))
             rest = later(view.columns, rows, place) if place else rows
             page = newest(view.columns, rest, first)
             doc_nos = [int(view.columns.doc_nos[row]) for row in page]
@@ -165,7 +162,7 @@ class EmbeddedEngine:
         """See :class:`search.ports.Engine`."""
         check_query(query, self._store.dimension)
         with self._moment(tenant) as (connection, view):
-            documents = _passing(connection, view, query.filters)
+            documents = passing(connection, view, query.filters)
             passages = view.passages_of(documents)
             lost: dict[LegName, str] = {}
             lexical = _leg("lexical", lambda: _lexical(connection, view, passages, query), deadline, lost)
@@ -179,7 +176,7 @@ class EmbeddedEngine:
         """See :class:`search.ports.Engine`."""
         within(first, 0, MAX_PAGE, "first")
         with self._moment(tenant) as (connection, view):
-            rows = np.flatnonzero(_passing(connection, view, filters))
+            rows = np.flatnonzero(passing(connection, view, filters))
         groups = view.columns.groups[rows]
         members = {key: rows[groups == group_number(key)] for key in dict.fromkeys(group_keys)}
         return {key: _members(view, held, first) for key, held in members.items() if len(held)}
@@ -189,7 +186,7 @@ class EmbeddedEngine:
         within(query.ids_per_bucket, 0, MAX_BUCKET_IDS, "ids_per_bucket")
         zone_named(query.time_zone)
         with self._moment(tenant) as (connection, view):
-            scope = _passing(connection, view, query.filters)
+            scope = passing(connection, view, query.filters)
             rows = np.flatnonzero(matching(connection, view, scope, query.match))
         buckets, without = counted(view.columns, rows, query)
         return Buckets(buckets, len(rows), int(np.count_nonzero(scope)), without, view.generation)
@@ -245,33 +242,6 @@ def _outcome(doc_id: str, decision: Decision) -> WriteOutcome:
     return WriteOutcome(doc_id, decision.kind, decision.version, decision.reason, decision.field)
 
 
-def _passing(connection: sqlite3.Connection, view: ShelfView, filters: Filters) -> Mask:
-    """The documents that pass every filter."""
-    mask = view.columns.passing(filters)
-    if filters.doc_ids is not None:
-        mask &= _among(view, document_rows.numbers_of(connection, view.tenant_no, filters.doc_ids))
-    for name, value in filters.attributes:
-        mask &= _with_attribute(connection, view, attribute_term(name, value))
-    return mask
-
-
-def _with_attribute(connection: sqlite3.Connection, view: ShelfView, term: str) -> Mask:
-    """The documents with an attribute; remembered for as long as the view is the newest."""
-    mask = view.attributes.get(term)
-    if mask is None:
-        found = connection.execute(_BY_ATTRIBUTE, (view.tenant_no, term))
-        mask = _among(view, (doc_no for (doc_no,) in found))
-        if len(view.attributes) < _REMEMBERED_ATTRIBUTES:
-            view.attributes[term] = mask
-    return mask
-
-
-def _among(view: ShelfView, doc_nos: Iterable[int]) -> Mask:
-    mask = np.zeros_like(view.columns.live)
-    mask[view.columns.rows_of(doc_nos)] = True
-    return mask
-
-
 def _leg(name: LegName, ranked: Callable[[], Ranked], deadline: Deadline | None, lost: dict[LegName, str]) -> Ranked:
     if deadline is not None and deadline.remaining_s() <= 0.0:
         lost[name] = "no time was left for it"
@@ -303,6 +273,3 @@ def _hits(connection: sqlite3.Connection, view: ShelfView, *legs: Ranked) -> lis
 def _members(view: ShelfView, rows: NDArray[np.int64], first: int) -> GroupMembers:
     doc_ids = sorted(view.columns.doc_ids[row] for row in rows)
     return GroupMembers(len(rows), tuple(doc_ids[:first]))
-
-
-_BY_ATTRIBUTE = "SELECT doc_no FROM attributes WHERE tenant_no = ? AND term = ?"
