@@ -230,7 +230,9 @@ class EmbeddedEngine:
 
     def _shelf(self, tenant: Tenant) -> Shelf:
         with self._lock:
-            shelf = self._shelves.setdefault(tenant, Shelf(tenant, self._store.dimension))
+            shelf = self._shelves.get(tenant)
+            if shelf is None:
+                shelf = self._shelves[tenant] = Shelf(tenant, self._store.dimension)
             self._shelves.move_to_end(tenant)
             if len(self._shelves) > _SHELVES:
                 oldest, _ = self._shelves.popitem(last=False)
