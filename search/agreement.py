@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from search.analysis import tokens
 
 VOICES = 20
-SHARPNESS = 4
+SHARPNESS = 3
 _ANALYSED_CHARS = 4_000
 
 
@@ -22,16 +22,15 @@ def terms_of(text: str) -> tuple[str, ...]:
 
 
 def rarity(passages: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """How much each term tells the candidates apart: BM25's inverse document frequency, counted over the candidates alone."""
+    """How much each term tells the candidates apart: ``log(1 + n / count)`` over the candidates alone, so that what they all speak of still counts."""
     counted = Counter(term for passage in passages for term in passage)
-    total = len(passages)
-    return {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counted.items()}
+    return {term: math.log(1 + len(passages) / count) for term, count in counted.items()}
 
 
 def agreements(passages: Sequence[Mapping[str, int]], relevance: Sequence[float], rare: Mapping[str, float]) -> NDArray[np.float32]:
     """For each passage, shape (n,), in 0..1: the cosine between its terms and the weighted terms of the most relevant *other* passages.
 
-    ``relevance`` in 0..1; the first 20 passages have a voice, weighted by the fourth power of their relevance, so that a clear winner is followed and
+    ``relevance`` in 0..1; the first 20 passages have a voice, weighted by the third power of their relevance, so that a clear winner is followed and
     a flat ranking is averaged. Terms are weighted by ``(1 + log count) · √rarity``.
     """
     if len(passages) < 2:

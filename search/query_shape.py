@@ -12,6 +12,7 @@ MAX_PHRASES = 8
 MAX_CHARS = 10_000
 """The shape of a longer question is read from this many of its first characters."""
 
+_LONG_ID = 5
 _CODE = re.compile(r"(?<![^\W_])[^\W_]+(?:[-_.#/][^\W_]+)*(?![^\W_])")
 _WORD_AND_NUMBER = re.compile(r"(?<![^\W_])([^\W\d_]{2,8})[ \t]+#?(\d{2,})(?![^\W_]|[-.,/:]\d)")
 _LONG_NUMBER = re.compile(r"(?<![^\W_])\d{4,}(?![^\W_]|[.,]\d)")
@@ -37,8 +38,8 @@ class Code:
 
     @property
     def sure(self) -> bool:
-        """False for a lower-case word with a number behind it, which may as well be plain words (``room 204``)."""
-        return not self.spaced or self.written[0].isupper()
+        """False for what may as well be plain words: ``room 204``, a bare ``1200``."""
+        return self.written[0].isupper() if self.spaced else not self.written.isdigit() or len(self.written) >= _LONG_ID
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -48,12 +49,16 @@ class Code:
     def strength(self, text: str) -> float:
         """1 where the text holds the code (in any case, ``-`` and ``_`` as good as nothing), 0.5 where only a space tears it apart, else 0.
 
-        A code that the question itself wrote with a space is held by any of these.
+        A code that the question itself wrote with a space is held by any of these, and half by its number alone when that is long enough
+        to be one (``order 10423`` by "order number 10423").
         """
         joined, torn = _patterns(self.runs)
         if joined(text):
             return 1.0
-        return (1.0 if self.spaced else 0.5) if torn(text) else 0.0
+        if torn(text):
+            return 1.0 if self.spaced else 0.5
+        number_alone = self.spaced and len(self.runs[-1]) >= _LONG_ID and _patterns(self.runs[-1:])[0](text)
+        return 0.5 if number_alone else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ def shape_of(query: str) -> QueryShape:
     """Codes and quoted phrases of a question, at most 8 of each.
 
     A code mixes letters and digits (``SAVE20``, ``ERR_4012``, ``v2.3.1``), is a word with a number behind it (``ERR 4012``), or a number of four
-    digits or more. Ordinals, sizes, dates and times (``2nd``, ``10k``, ``5pm``) are not codes.
+    digits or more that is no year. Ordinals, sizes, dates and times (``2nd``, ``10k``, ``5pm``) are not codes.
     """
     query = query[:MAX_CHARS]
     phrases = tuple(dict.fromkeys(next(filter(None, groups)).strip() for groups in _QUOTED.findall(query)))

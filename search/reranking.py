@@ -14,7 +14,8 @@ from search.query_shape import QueryShape
 from search.ranking import Candidate, Feature, Fused
 
 WEIGHTS: Mapping[str, float] = {
-    "relevance": 1.0,
+    "relevance": 0.3,
+    "strength": 0.9,
     "agreement": 1.25,
     "proximity": 0.25,
     "coverage": 0.1,
@@ -71,9 +72,11 @@ def rerank(
 ) -> tuple[Ranked, ...]:
     """Reorder candidates that come best first; the first ``top_k`` of them, or all.
 
-    ``relevance`` is the fused score beside the best one; ``agreement`` how much a passage says what the best ones say; ``coverage`` the share of
-    the question's words it holds, rare ones counting more; ``proximity`` the share of the question's neighbouring words that are near each other in it.
-    These two are multiplied by twice the lexical share of ``weights``: they matter as much as words matter to this question.
+    ``relevance`` is the fused score, stretched to 1 for the best candidate and 0 for the last. ``strength`` is the scores of both legs, stretched
+    alike and weighted by ``weights``: ranks alone do not tell a clear winner from a close one. ``agreement`` is how much a passage says what the
+    best ones say; ``coverage`` the share of the question's words it holds, rare ones counting more; ``proximity`` the share of the question's
+    neighbouring words that are near each other in it. The last two are multiplied by twice the lexical share of ``weights``: they matter as much
+    as words matter to this question.
     ``code`` and ``phrase`` are 0 unless the question has some that at least one candidate holds; then they run from 1 (all held) to -1 (none).
     ``source`` is the source's weight above or below 0.5; ``recency`` halves every 180 days before ``now``, without which the newest candidate sets
     the time, so that the same store gives the same scores tomorrow.
@@ -92,12 +95,29 @@ def _features(columns: Mapping[str, Sequence[float]], row: int) -> tuple[Feature
 
 
 def _relevance(pool: Pool) -> list[float]:
-    best = max(one.score for one in pool.fused)
-    return [one.score / best if best > 0 else 1.0 for one in pool.fused]
+    return _stretched([one.score for one in pool.fused])
+
+
+def _strength(pool: Pool) -> list[float]:
+    words = _stretched([one.lexical_score for one in pool.fused])
+    meaning = _stretched([one.vector_score for one in pool.fused])
+    share = pool.wording / 2
+    return [share * word + (1 - share) * sense for word, sense in zip(words, meaning, strict=True)]
+
+
+def _stretched(scores: Sequence[float | None]) -> list[float]:
+    """0 for the lowest score and where there is none, 1 for the highest."""
+    known = [score for score in scores if score is not None]
+    if not known:
+        return [0.0] * len(scores)
+    worst, best = min(known), max(known)
+    return [0.0 if score is None else (score - worst) / (best - worst) if best > worst else 1.0 for score in scores]
 
 
 def _agreement(pool: Pool) -> list[float]:
-    return [float(value) for value in agreements(pool.counts, _relevance(pool), pool.rare)]
+    relevance, strength = WEIGHTS["relevance"], WEIGHTS["strength"]
+    heard = [relevance * place + strength * score for place, score in zip(_relevance(pool), _strength(pool), strict=True)]
+    return [float(value) for value in agreements(pool.counts, [one / max(heard) for one in heard], pool.rare)]
 
 
 def _coverage(pool: Pool) -> list[float]:
@@ -155,6 +175,7 @@ def _text(candidate: Candidate) -> str:
 
 _MEASURES: Mapping[str, Callable[[Pool], list[float]]] = {
     "relevance": _relevance,
+    "strength": _strength,
     "agreement": _agreement,
     "coverage": _coverage,
     "proximity": _proximity,
