@@ -6,19 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from grounding.addressing import speaks_to_the_machine
-from grounding.matching import found
+from grounding.matching import found, shared
 from grounding.question_kinds import OPEN, YES_NO, Question, offers, read_question
 from grounding.reading import Meaning, Reading, read
-from grounding.sentences import sentences
 from grounding.support import Logistic
 from grounding.vetoes import opposing, wrong_kind
 from grounding.windows import Window, windows_of
-from search.documents import Vector
 from search.ports import Embedder
 from search.ranking import Candidate
 
 ANSWERED_FROM = 0.5
 """Probability from which a sentence counts as an answer."""
+
+EMBEDDED = 16
+"""Sentences of longer passages that are embedded for one question: those that hold most of its words."""
+
+FARTHER = 0.7
+"""What a sentence that is not embedded is taken to have of its passage's cosine."""
 
 _MODEL = Logistic(
     {"coverage": 3.2, "cosine": 3.0, "offers": 0.6, "lacking": -3.0, "unmet": -0.8, "figures": -3.0, "contrary": -2.5, "order": -5.0},
@@ -64,8 +68,16 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
+    """One sentence of a candidate. ``orders`` says that its passage speaks to the machine somewhere."""
+
     candidate: Candidate
     window: Window
+    orders: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sentence is all of its passage."""
+        return self.window.text == self.candidate.passage.text.strip()
 
 
 class Answerability:
@@ -79,11 +91,12 @@ class Answerability:
         self, question: str, candidates: Sequence[Candidate], embedder: Embedder, *, cosines: Mapping[str, float] | None = None
     ) -> Judgement:
         """Score every sentence of ``candidates``. ``cosines`` (passage id → cosine with the question, as from ``relevance.passage_cosines``) saves embedding
-        passages that are one sentence; the other sentences are embedded in one call."""
+        passages that are one sentence. Of the other sentences the ``EMBEDDED`` most promising are embedded, in one call; the rest are taken to be
+        somewhat farther than their passages."""
         asked = read_question(question)
-        places = [_Place(candidate, window) for candidate in candidates for window in _singles(candidate)]
-        near = _cosines(question, places, embedder, cosines or {})
+        places = [place for candidate in candidates for place in _places(candidate)]
         evidence = tuple(read(place.window.text, place.candidate.occurred_at) for place in places)
+        near = _cosines(asked, places, evidence, embedder, cosines or {})
         unmet = _unmet(asked, evidence)
         scored = [_scored(asked, place, reading, cosine, unmet) for place, reading, cosine in zip(places, evidence, near, strict=True)]
         ordered = tuple(sorted(scored, key=lambda sentence: (-sentence.score, sentence.doc_id, sentence.start)))
@@ -91,25 +104,29 @@ class Answerability:
         return Judgement(best, self._threshold, _missing(asked, evidence), tuple(meaning.word.lower for meaning in unmet), ordered)
 
 
-def _singles(candidate: Candidate) -> tuple[Window, ...]:
-    return tuple(window for window in windows_of(candidate.passage) if len(window.sentences) == 1)
+def _places(candidate: Candidate) -> tuple[_Place, ...]:
+    singles = tuple(window for window in windows_of(candidate.passage) if len(window.sentences) == 1)
+    orders = any(speaks_to_the_machine(window.text) for window in singles)
+    return tuple(_Place(candidate, window, orders) for window in singles)
 
 
-def _cosines(question: str, places: Sequence[_Place], embedder: Embedder, known: Mapping[str, float]) -> list[float]:
-    whole = [known.get(place.candidate.passage.passage_id) if _is_whole(place) else None for place in places]
-    texts = tuple(dict.fromkeys(place.window.text for place, cosine in zip(places, whole, strict=True) if cosine is None))
-    vectors: dict[str, Vector] = {}
-    if texts:
-        embedded = embedder.embed((question, *texts))
-        vectors = dict(zip((question, *texts), embedded, strict=True))
-    return [
-        cosine if cosine is not None else round(float(np.dot(vectors[question], vectors[place.window.text])), 3)
-        for place, cosine in zip(places, whole, strict=True)
+def _cosines(
+    asked: Question, places: Sequence[_Place], evidence: Sequence[Reading], embedder: Embedder, known: Mapping[str, float]
+) -> list[float]:
+    """One per sentence, computed or taken from its passage."""
+    passages = [known.get(place.candidate.passage.passage_id) for place in places]
+    open_places = [at for at, (place, cosine) in enumerate(zip(places, passages, strict=True)) if cosine is None or not place.whole]
+    if len(open_places) > EMBEDDED:
+        open_places.sort(key=lambda at: (passages[at] is not None, -shared(asked.topic, evidence[at].meanings), -(passages[at] or 0.0), at))
+    chosen = {at: places[at].window.text for at in open_places[:EMBEDDED]}
+    near = [
+        cosine if place.whole and cosine is not None else FARTHER * (cosine or 0.0) for place, cosine in zip(places, passages, strict=True)
     ]
-
-
-def _is_whole(place: _Place) -> bool:
-    return place.window.text == place.candidate.passage.text.strip()
+    if chosen:
+        vectors = embedder.embed((asked.reading.text, *chosen.values()))
+        for at, vector in zip(chosen, vectors[1:], strict=True):
+            near[at] = round(float(np.dot(vectors[0], vector)), 3)
+    return near
 
 
 def _unmet(asked: Question, evidence: Sequence[Reading]) -> tuple[Meaning, ...]:
@@ -125,8 +142,8 @@ def _missing(asked: Question, evidence: Sequence[Reading]) -> str:
 
 def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unmet: Sequence[Meaning]) -> SentenceScore:
     passage, window = place.candidate.passage, place.window
-    orders = any(speaks_to_the_machine(passage.text[span.start : span.end]) for span in sentences(passage.text))
-    score = 0.0 if wrong_kind(asked.reading, reading) else _MODEL.probability(features(asked, reading, cosine, unmet, orders=orders))
+    told = features(asked, reading, cosine, unmet, orders=place.orders)
+    score = 0.0 if wrong_kind(asked.reading, reading) else _MODEL.probability(told)
     return SentenceScore(passage.doc_id, passage.passage_id, window.start, window.end, window.text, round(score, 4))
 
 
