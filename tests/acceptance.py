@@ -1,0 +1,123 @@
+"""Every promise of the product with the tests that hold it, as data. ``tests/docs/test_acceptance.py`` checks it both ways: every test named
+here exists, and every test file is behind some promise.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a user may rely on. ``tests`` are ``file`` or ``file::test``, below ``tests/``; ``benchmarks`` are modules that measure it."""
+
+    area: str
+    text: str
+    tests: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+
+
+CLI = "api/cli"
+DOORS = "doors"
+ENGINE = "contracts/test_engine_contract.py"
+COUNTS = "contracts/test_aggregate_contract.py"
+LEGS = "contracts/test_legs_contract.py"
+INGEST = "search/ingest"
+ENGINES = "search/engines"
+ANSWERS = "grounding/test_answering.py"
+VERIFIER = "grounding/test_verification.py"
+
+PROMISES: tuple[Promise, ...] = (
+    # What a newcomer does
+    Promise("newcomer", "make demo shows a cited answer, a refusal and a count with its documents", (f"{CLI}/test_demo.py",)),
+    Promise("newcomer", "the commands the demo prints work when pasted", (f"{CLI}/test_demo.py::test_the_commands_it_prints_work_when_pasted",)),
+    Promise("newcomer", "the sample is real, balanced, attributed, and says what is assigned", ("api/sample/test_sample.py",)),
+    Promise("newcomer", "the docs agree with the code and their links lead somewhere", ("docs/test_reference_pages.py", "docs/test_acceptance.py")),
+    # Documents in
+    Promise("documents", "CSV, JSON Lines and JSON arrays, files and streams, delimiter and encoding detected or given",
+            (f"{INGEST}/test_files.py", f"{INGEST}/test_csv_rows.py", f"{INGEST}/test_json_rows.py", f"{INGEST}/test_encodings.py")),
+    Promise("documents", "columns are mapped by name or by hand, and nothing unknown is dropped silently",
+            (f"{INGEST}/test_columns.py", f"{INGEST}/test_attributes.py")),
+    Promise("documents", "every bad field is rejected by name and sinks nothing else", (f"{INGEST}/test_parsing.py", f"{INGEST}/test_cases.py")),
+    Promise("documents", "day and month are never guessed in silence", (f"{INGEST}/test_dates.py",)),
+    Promise("documents", "the report reconciles on every path",
+            (f"{INGEST}/test_pipeline.py::test_every_report_adds_up_and_agrees_with_the_store", f"{INGEST}/test_report.py")),
+    Promise("documents", "a replay indexes nothing", (f"{INGEST}/test_pipeline.py::test_a_replay_stores_nothing_and_embeds_nothing",)),
+    Promise("documents", "an older version never overwrites a newer one", (f"{ENGINE}::test_an_older_version_never_overwrites_a_newer_one",)),
+    Promise("documents", "two writers at once lose nothing",
+            (f"{INGEST}/test_interruption.py::test_two_threads_with_overlapping_documents_lose_nothing",
+             f"{ENGINES}/test_embedded_processes.py::test_two_processes_writing_at_once_lose_nothing",
+             f"{ENGINES}/test_opensearch_writing.py")),
+    Promise("documents", "equal texts are grouped, not dropped: one place in the evidence, all counted, all citable",
+            ("grounding/test_findings.py", f"{ENGINE}::test_members_are_counted_under_the_filters_with_the_first_ids")),
+    Promise("documents", "progress with rate and remaining time on a terminal, plain lines otherwise", (f"{CLI}/test_progress.py",)),
+    Promise("documents", "Ctrl-C leaves a consistent store and running again resumes",
+            (f"{CLI}/test_processes.py::test_an_interrupt_leaves_a_true_partial_report_and_running_again_resumes", f"{INGEST}/test_interruption.py")),
+    Promise("documents", "delete by id, account and tenant, from the next request on",
+            (f"{ENGINE}::test_a_deleted_document_is_gone_from_everything_at_once", f"{INGEST}/test_erasure.py", f"{CLI}/test_deleting.py")),
+    Promise("documents", "a changed date moves the document and never doubles it",
+            (f"{ENGINE}::test_a_changed_instant_moves_the_document_across_months",)),
+    Promise("documents", "a dry run shows mapping, documents and rejections, and stores nothing", (f"{INGEST}/test_preview.py",)),
+    Promise("documents", "long documents are cut into passages with exact offsets", ("search/test_passages.py",)),
+    # Find
+    Promise("find", "the shipped embedder is within .998 of fp32, and a vector depends on its text alone", ("search/embedding/test_minilm.py",)),
+    Promise("find", "both engines pass one contract suite", (ENGINE, LEGS, COUNTS, "contracts/test_state_contract.py")),
+    Promise("find", "the embedded engine survives kill -9, other processes, full disks and foreign files",
+            (f"{ENGINES}/test_embedded_faults.py", f"{ENGINES}/test_embedded_processes.py")),
+    Promise("find", "the index remembers its model; another one is refused with the way out",
+            (f"{ENGINES}/test_embedded_faults.py::test_another_model_is_refused_with_both_names_and_the_way_out",
+             f"{ENGINES}/test_opensearch_indices.py::test_another_model_or_dimension_is_refused_and_both_are_named")),
+    Promise("find", "BM25 is Lucene's formula over Lucene's analysis",
+            (f"{ENGINES}/test_lexical.py", "search/test_analysis.py", "search/test_porter.py")),
+    Promise("find", "vectors of the embedded engine are exact", (f"{ENGINES}/test_dense.py",)),
+    Promise("find", "filters narrow everything and a filter that matches nothing is an empty result",
+            (f"{ENGINE}::test_only_what_passes_every_filter_is_listed_searched_and_counted", "search/test_filters.py", f"{CLI}/test_narrowing.py")),
+    Promise("find", "OpenSearch: names that cannot meet, strict mappings, both legs in one round trip, every error translated",
+            (f"{ENGINES}/test_opensearch_names.py", f"{ENGINES}/test_opensearch_indices.py", f"{ENGINES}/test_opensearch_queries.py",
+             f"{ENGINES}/test_opensearch_reading.py", f"{ENGINES}/test_opensearch_errors.py", f"{ENGINES}/test_opensearch_items.py",
+             f"{ENGINES}/test_opensearch_changes.py")),
+    # Aggregates
+    Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
+            (COUNTS, "search/test_aggregation.py")),
+    Promise("aggregates", "days are local days, empty buckets included", (f"{ENGINES}/test_intervals.py",)),
+    Promise("aggregates", "a number is verified by running its aggregation again",
+            ("grounding/test_counting.py::test_what_the_aggregation_gives_is_supported",
+             "grounding/test_counting.py::test_documents_that_change_meanwhile_break_the_proof")),
+    # Answer, or refuse
+    Promise("answer", "gates in order, every refusal typed with its numbers and the nearest documents", (ANSWERS,)),
+    Promise("answer", "the plan reads intent, themes, accounts, time, codes and parts off the question",
+            ("grounding/test_planning.py", "grounding/test_periods.py", "grounding/test_ratings.py", "grounding/test_asking.py")),
+    Promise("answer", "the budget is checked at every step", ("grounding/test_budget.py",)),
+    Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
+    Promise("answer", "a question that nobody answers is refused, naming what is missing", ("grounding/test_answerability.py",), ("benchmarks.gates",)),
+    Promise("answer", "every citation supports its claim by itself; vetoes for numbers, dates, negation, names and codes",
+            (VERIFIER, "grounding/test_vetoes.py", "grounding/test_quantities.py", "grounding/test_calendar_words.py", "grounding/test_polarity.py"),
+            ("benchmarks.verifier",)),
+    Promise("answer", "sentences and languages are told apart with exact offsets", ("grounding/test_sentences.py", "grounding/test_languages.py")),
+    Promise("answer", "near copies are one finding with all its citations and a count", ("grounding/test_findings.py",)),
+    Promise("answer", "counts, shares, rankings, comparisons and trends obey their numbers", ("grounding/test_counting.py",)),
+    Promise("answer", "the same store, question and settings give the same bytes",
+            (f"{ANSWERS}::test_the_same_store_question_and_settings_give_the_same_bytes",)),
+    Promise("answer", "traces are kept, also of failed runs, and withhold what was deleted", ("grounding/test_traces.py",)),
+    # Doors
+    Promise("doors", "one answer through every door", (f"{DOORS}/test_same_answer.py",)),
+    Promise("doors", "the command line: exit codes, help, hostile text, broken pipes",
+            (f"{CLI}/test_usage.py", f"{CLI}/test_reading.py", f"{CLI}/test_ingesting.py", f"{CLI}/test_views.py", f"{CLI}/test_visible.py",
+             f"{CLI}/test_grid.py", f"{CLI}/test_failures.py", f"{CLI}/test_processes.py")),
+    Promise("doors", "GraphQL passes the public audits 61 of 61, with limits and masked faults",
+            (f"{DOORS}/test_graphql_http.py", f"{DOORS}/test_graphql_operations.py", f"{DOORS}/test_schema.py")),
+    Promise("doors", "MCP over HTTP and stdio, by the official client and the public conformance suite",
+            (f"{DOORS}/test_mcp.py", f"{DOORS}/test_mcp_conformance.py")),
+    Promise("doors", "REST, operations routes and the console page", (f"{DOORS}/test_rest.py", f"{DOORS}/test_console.py")),
+    Promise("doors", "the tenant is decided in one place, and development mode stays on loopback", (f"{DOORS}/test_tenancy.py",)),
+    Promise("doors", "one table of errors; sizes, hosts, origins and threads are bounded",
+            (f"{DOORS}/test_errors.py", f"{DOORS}/test_edge.py", f"{DOORS}/test_threads.py", f"{DOORS}/test_engine_down.py")),
+    # Settings and logs
+    Promise("settings", "one readable error lists every bad setting; secrets are masked", ("runtime/test_settings.py",)),
+    Promise("settings", "doctor checks engine, model, disk and clock", (f"{CLI}/test_doctor.py",)),
+    Promise("settings", "every log line is JSON with a correlation id; metrics are bounded", ("runtime/test_telemetry.py",)),
+    # Bad input
+    Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
+    Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
+    # Speed
+    Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",
+            benchmarks=("benchmarks.retrieval_quality", "benchmarks.parity", "benchmarks.speed", "benchmarks.complexity")),
+)  # fmt: skip
