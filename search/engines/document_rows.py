@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,20 @@ class Analysed:
 
 def analysed(write: DocumentWrite, version: int) -> Analysed:
     """Split the document's text into terms, under the version it is to be stored as."""
-    title, text = write.document.title, write.document.text
+    return Analysed(write, version, *_streams(write.document.title, write.document.text, [passage.text for passage in write.passages]))
+
+
+def _streams(title: str | None, text: str, passages: Sequence[str]) -> tuple[Terms, tuple[Terms, ...]]:
+    """The terms of the whole text and of each passage."""
     terms = term_stream(lexical_text(title, text))
-    if len(write.passages) == 1 and write.passages[0].text == text:
-        return Analysed(write, version, terms, (terms,))
-    return Analysed(write, version, terms, tuple(term_stream(lexical_text(title, passage.text)) for passage in write.passages))
+    if passages == [text]:
+        return terms, (terms,)
+    return terms, tuple(term_stream(lexical_text(title, passage)) for passage in passages)
+
+
+def _held(terms: Terms, passage_terms: Sequence[Terms]) -> Terms:
+    """All terms a document is filed under; a passage that ends inside a long word holds terms that the whole text does not."""
+    return terms if len(passage_terms) == 1 else [*terms, *chain.from_iterable(passage_terms)]
 
 
 def tenant_number(connection: sqlite3.Connection, tenant: Tenant) -> int | None:
@@ -79,7 +89,7 @@ def any_live(connection: sqlite3.Connection, tenant_no: int, doc_ids: Sequence[s
 
 def insert(connection: sqlite3.Connection, tenant_no: int, documents: Sequence[Analysed]) -> None:
     """Store documents whose ids hold no live row."""
-    numbers = numbered(connection, tenant_no, [each.terms for each in documents])
+    numbers = numbered(connection, tenant_no, [_held(each.terms, each.passage_terms) for each in documents])
     for each in documents:
         doc_no = connection.execute(_INSERT, _document_row(tenant_no, each, stream(each.terms, numbers).tobytes())).lastrowid
         assert doc_no is not None
@@ -93,16 +103,17 @@ def insert(connection: sqlite3.Connection, tenant_no: int, documents: Sequence[A
 def remove(connection: sqlite3.Connection, tenant_no: int, doc_ids: Sequence[str], generation: int) -> dict[str, StoredVersion]:
     """Delete the live rows of these ids with everything that was cut from them; returns what they were."""
     rows = connection.execute(_REMOVABLE, (json.dumps(list(doc_ids)), tenant_no)).fetchall()
-    for doc_no, _, _, _, attributes, _, _ in rows:
+    held = []
+    for doc_no, _, _, _, attributes, title, text in rows:
         connection.execute("DELETE FROM documents WHERE doc_no = ?", (doc_no,))
-        connection.execute(
-            "DELETE FROM passages WHERE passage_no BETWEEN ? AND ?", (doc_no << PASSAGE_BITS, ((doc_no + 1) << PASSAGE_BITS) - 1)
-        )
+        bounds = (doc_no << PASSAGE_BITS, ((doc_no + 1) << PASSAGE_BITS) - 1)
+        spans = connection.execute("DELETE FROM passages WHERE passage_no BETWEEN ? AND ? RETURNING first, last", bounds).fetchall()
+        held.append(_held(*_streams(title, text, [text[first:last] for first, last in spans])))
         connection.executemany(
             "DELETE FROM attributes WHERE tenant_no = ? AND term = ? AND doc_no = ?",
             _attribute_rows(tenant_no, doc_no, json.loads(attributes)),
         )
-    forget(connection, tenant_no, [term_stream(lexical_text(title, text)) for *_, title, text in rows])
+    forget(connection, tenant_no, held)
     connection.executemany("INSERT INTO removals VALUES (?, ?, ?)", [(generation, tenant_no, row[0]) for row in rows])
     _prune(connection, generation)
     return {doc_id: StoredVersion(version, content_hash, deleted=False) for _, doc_id, version, content_hash, *_ in rows}

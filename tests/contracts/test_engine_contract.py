@@ -52,6 +52,15 @@ class TestWriting:
         put(write_of(made))
         assert engine.document(tenant, "plain") == made
 
+    def test_a_word_that_two_passages_share_is_stored_and_forgotten_with_its_document(
+        self, engine: Engine, tenant: Tenant, put: Put
+    ) -> None:
+        text = "stack " + "x" * 1_200
+        put(write_of(document("cut", text), passages=[(0, 900), (900, len(text))]), write_of(document("whole", "stack " + "x" * 129)))
+        put(write_of(document("cut", text + " again"), passages=[(0, 900), (900, len(text) + 6)]))
+        engine.delete(tenant, ["cut"])
+        assert ids(engine, tenant, match="stack " + "x" * 129) == ["whole"]
+
     def test_there_is_one_outcome_per_write_in_the_order_of_the_writes(self, engine: Engine, tenant: Tenant) -> None:
         outcomes = engine.write(tenant, [written("z", "one"), written("a", "two"), written("m", "three")])
         assert [outcome.doc_id for outcome in outcomes] == ["z", "a", "m"]
