@@ -4,7 +4,7 @@ Answers are plain JSON, so that a client without handshake or ``Accept`` header 
 messages on the way. There are no sessions, so GET and DELETE have nothing to do.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
@@ -58,7 +58,7 @@ class McpEndpoint:
             await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
             return
         body = await whole_body(receive, self._max_body) or b""
-        scope["headers"] = [(name, value.strip()) for name, value in scope["headers"]]
+        scope["headers"] = _mended(scope["headers"])
         message, refused = _message(body)
         if refused is None:
             try:
@@ -85,6 +85,12 @@ class McpEndpoint:
             security_settings=self._security,
             max_request_body_size=self._max_body,
         )
+
+
+def _mended(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Blanks around values taken away; a client that does not say what it accepts accepts anything (RFC 9110, 12.5.1)."""
+    mended = [(name, value.strip()) for name, value in headers]
+    return mended if any(name == b"accept" for name, _ in mended) else [*mended, (b"accept", b"*/*")]
 
 
 def _wants_messages(message: Mapping[str, Any]) -> bool:

@@ -47,6 +47,12 @@ def test_the_example_of_the_readme_works_with_nothing_but_a_content_type_and_a_t
     assert len(text["themes"][0]["doc_ids"]) == text["themes"][0]["count"]
 
 
+def test_a_client_that_does_not_say_what_it_accepts_is_served(http: httpx.Client) -> None:
+    request = http.build_request("POST", "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    del request.headers["accept"]
+    assert http.send(request).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
 def test_the_tools_are_listed_with_schemas_bounds_and_read_only_hints(http: httpx.Client) -> None:
     tools = {item["name"]: item for item in post(http, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json()["result"]["tools"]}
     assert list(tools) == NAMES
