@@ -1,13 +1,16 @@
 """BM25 in numpy, against the formula written out in plain floats, one passage at a time."""
 
+import json
 import math
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from search.analysis import query_terms, tokens
 from search.engines.lexical import LENGTHS, LexicalIndex, length_codes
 
 Passages = list[list[int]]
@@ -130,3 +133,17 @@ def test_small_segments_are_merged_as_they_add_up() -> None:
     view = index.view(np.ones(300, dtype=bool))
     assert len(view.segments) < 12
     assert sorted(view.rows_with(0).tolist()) == [number for number in range(300) if number % 7 == 0 or number % 11 == 0]
+
+
+def test_scores_are_lucenes_to_the_last_bit() -> None:
+    """Against what Lucene 9.12 gave for 60 texts made of BANKING77 messages (CC BY 4.0), in one segment."""
+    golden = json.loads((Path(__file__).parent / "lucene_scores.json").read_text("ascii"))
+    numbers: dict[str, int] = {}
+    index = LexicalIndex()
+    for passage in golden["passages"]:
+        index.add([np.array([numbers.setdefault(term, len(numbers)) for term in tokens(passage)], dtype=np.int32)])
+        index.settle()
+    view = index.view(np.ones(len(golden["passages"]), dtype=bool))
+    for query in golden["queries"]:
+        scores = view.scores({numbers[term]: count for term, count in query_terms(query["text"]).items() if term in numbers})
+        assert {str(row): float(scores[row]) for row in np.flatnonzero(scores)} == query["scores"]
