@@ -12,6 +12,9 @@ from grounding.quantifiers import strength
 from grounding.quantities import Code, Quantity, codes, quantities
 from grounding.words import SPEAKER_WORDS, Word, rarity, words
 
+_NO_PREFIX = frozenset("discount display disorder discharge disease dispatch discover disclose dismiss dispute distance district".split())
+"""Words that begin with *dis* and are no opposites."""
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -23,6 +26,8 @@ class Meaning:
     sign: int
     synonyms: frozenset[int]
     weight: float
+    kin: frozenset[str | int]
+    """Keys that two words share exactly when one may speak of what the other speaks of: stem, synonyms, quality, the word without *un-* or *dis-*."""
 
     def same_word(self, other: "Meaning") -> bool:
         """The same stem, or one as near as a synonym."""
@@ -104,4 +109,15 @@ def read(text: str, occurred_at: datetime | None = None) -> Reading:
 def _meaning(word: Word, tone: Tone, before: str) -> Meaning:
     quality, side = PHRASES.get(f"{before} {word.lower}") or QUALITIES.get(word.lower, ("", 1))
     sign = -side if tone.denied else side
-    return Meaning(word, tone, quality, sign, SYNONYMS.get(word.lower, frozenset()), rarity(word.lower))
+    synonyms = SYNONYMS.get(word.lower, frozenset())
+    return Meaning(word, tone, quality, sign, synonyms, rarity(word.lower), _kin(word.stem, word.lower, quality, synonyms))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _kin(word_stem: str, lower: str, quality: str, synonyms: frozenset[int]) -> frozenset[str | int]:
+    keys: set[str | int] = {f"s {word_stem}", f"w {lower}", *synonyms}
+    if quality:
+        keys.add(f"q {quality}")
+    if lower.startswith(("un", "dis")) and lower not in _NO_PREFIX:
+        keys.add(f"w {lower.removeprefix('un').removeprefix('dis')}")
+    return frozenset(keys)

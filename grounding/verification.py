@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from grounding.answers import Because, Citation, Draft, Evidence, Verdict
 from grounding.bearing import Assertion, Fit, assertion, features, fits, strength, window_cosine
 from grounding.contradiction import contradicts
+from grounding.matching import overlap
 from grounding.quotation import quotation
 from grounding.support import support
 from grounding.vetoes import veto
@@ -59,6 +60,7 @@ class Case:
     claim: Assertion
     quoted: tuple[Finding | None, ...]
     fits: tuple[tuple[Fit, ...], ...]
+    assured: bool
 
     @property
     def promising(self) -> bool:
@@ -101,7 +103,15 @@ class FeatureVerifier:
     def _verdict(self, case: Case, documents: Sequence[Witness], vectors: Mapping[str, Vector]) -> Verdict:
         rows = zip(documents, case.quoted, case.fits, strict=True)
         own = set(case.draft.cites)
-        findings = [quote or _finding(case.claim, witness, row, vectors, cited=witness.doc_id in own) for witness, quote, row in rows]
+        findings = [
+            quote
+            or (
+                _counter(case.claim, witness)
+                if case.assured and witness.doc_id not in own
+                else _finding(case.claim, witness, row, vectors, cited=witness.doc_id in own)
+            )
+            for witness, quote, row in rows
+        ]
         cited = [finding for finding in findings if finding.doc_id in own]
         misread = any(finding.contrary for finding in cited)
         chosen = self._accepted(cited) or ([] if misread else self._accepted(findings))
@@ -123,10 +133,15 @@ class FeatureVerifier:
 
 
 def _case(draft: Draft, documents: Sequence[Witness]) -> Case:
-    claim = assertion(draft.text)
+    """What is known before vectors are. Once a cited document says the claim word for word, the documents it does not cite are asked for the opposite
+    only."""
+    claim, own = assertion(draft.text), set(draft.cites)
     quoted = tuple(_quoted(draft.text, witness) for witness in documents)
-    rows = zip(documents, quoted, strict=True)
-    return Case(draft, claim, quoted, tuple(() if quote else fits(claim, witness.windows, witness.read) for witness, quote in rows))
+    pairs = tuple(zip(documents, quoted, strict=True))
+    assured = any(quote is not None and not quote.because and witness.doc_id in own for witness, quote in pairs)
+    needed = [quote is None and not (assured and witness.doc_id not in own) for witness, quote in pairs]
+    found = tuple(fits(claim, witness.windows, witness.read) if need else () for witness, need in zip(documents, needed, strict=True))
+    return Case(draft, claim, quoted, found, assured)
 
 
 def _quoted(text: str, witness: Witness) -> Finding | None:
@@ -136,6 +151,19 @@ def _quoted(text: str, witness: Witness) -> Finding | None:
         return None
     score = 0.0 if place.because else 1.0
     return Finding(witness.doc_id, witness.version, place.start, place.end, place.text, score, place.because, contrary=False, recall=1.0)
+
+
+def _counter(claim: Assertion, witness: Witness) -> Finding:
+    """The first window that says the opposite, if any does."""
+    windows = () if witness.gives_orders else witness.windows
+    for window in windows:
+        reading = witness.read(window)
+        if contradicts(claim.whole, reading, figures=False):
+            fit = Fit(window, reading, overlap(claim.whole, reading))
+            return _told(
+                witness, fit, support(features(claim, fit, (fit,), (0.0,))), veto(claim.whole, reading) or "negation", contrary=True
+            )
+    return Finding(witness.doc_id, witness.version, 0, 0, "", 0.0, "overlap", contrary=False, recall=0.0)
 
 
 def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Mapping[str, Vector], *, cited: bool) -> Finding:
@@ -151,7 +179,11 @@ def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Ma
     if contrary and because:
         chosen = contrary
         because = veto(claim.whole, contrary.reading) or "negation"
-    score, window = support(features(claim, chosen, row, cosines)), chosen.window
+    return _told(witness, chosen, support(features(claim, chosen, row, cosines)), because, contrary=contrary is not None)
+
+
+def _told(witness: Witness, fit: Fit, score: float, because: Because, *, contrary: bool) -> Finding:
+    window = fit.window
     return Finding(
         doc_id=witness.doc_id,
         version=witness.version,
@@ -160,8 +192,8 @@ def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Ma
         text=window.text,
         score=score,
         because=because,
-        contrary=contrary is not None,
-        recall=chosen.overlap.recall,
+        contrary=contrary,
+        recall=fit.overlap.recall,
     )
 
 

@@ -14,7 +14,6 @@ from grounding.words import Word
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
 )
-_NO_PREFIX = frozenset("discount display disorder discharge disease dispatch discover disclose dismiss dispute distance district".split())
 _DOUBTED = 0.5
 _NEAR = 5
 
@@ -96,14 +95,8 @@ def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
 
 
 def _contrary(meaning: Meaning, said: Sequence[Meaning]) -> bool:
-    alike = [other for other in said if _comparable(meaning, other)]
+    alike = [other for other in said if not meaning.kin.isdisjoint(other.kin)]
     return bool(alike) and not any(_agree(meaning, other) for other in alike)
-
-
-def _comparable(meaning: Meaning, other: Meaning) -> bool:
-    if meaning.quality and meaning.quality == other.quality:
-        return True
-    return meaning.same_word(other) or _prefixed(meaning, other) or _prefixed(other, meaning)
 
 
 def _agree(meaning: Meaning, other: Meaning) -> bool:
@@ -112,12 +105,6 @@ def _agree(meaning: Meaning, other: Meaning) -> bool:
     if meaning.same_word(other):
         return meaning.tone.denied == other.tone.denied
     return meaning.tone.denied != other.tone.denied
-
-
-def _prefixed(meaning: Meaning, other: Meaning) -> bool:
-    """``unhelpful`` beside ``helpful``, ``dislike`` beside ``like``."""
-    lower = meaning.word.lower
-    return lower.startswith(("un", "dis")) and lower.removeprefix("un").removeprefix("dis") == other.word.lower and lower not in _NO_PREFIX
 
 
 def _same_failure(claim: Reading, span: Reading, found: Sequence[Meaning]) -> bool:
