@@ -1,9 +1,5 @@
 """The demo: sample corpus in, three questions, and what to try next."""
 
-import os
-import shlex
-import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from api import operations, rendering
+from api.cli.calling import Calling, calling
 from api.cli.options import Common
 from api.cli.progress import progress_on
 from api.cli.session import Session, session
@@ -53,41 +50,25 @@ def demonstrate(common: Common, keep: Path | None) -> None:
     """Run the demo and print it."""
     path = (keep or Path(platformdirs.user_data_dir("wisdomagent")) / "demo.db").absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{quote(str(path))}"
-    with session(replace(common, engine=url)) as opened:
+    common = replace(common, engine=f"sqlite:///{quote(str(path))}")
+    with session(common) as opened:
         if not common.as_json:
             opened.screen.say(f"{ASSIGNED_NOTICE}\nTrends, accounts and sources of this sample say nothing about real customers.\n")
         report = _fill(opened)
         opened.screen.note(_filled(report, path))
         shots = [_ask(opened, shown) for shown in QUESTIONS]
-        following = tuple(next_commands(url, common.tenant))
-        opened.screen.show(lambda: _picture(shots), lambda: _value(report, shots, following))
+        following = tuple(next_commands(common))
+        opened.screen.show(lambda: _picture(shots, calling(common)), lambda: _value(report, shots, following))
         if not common.as_json:
             opened.screen.say("\n  ".join(["Try next:", *following]))
 
 
-def next_commands(url: str, tenant: str | None) -> Iterator[str]:
-    """Three commands that work when pasted: this program as it was called, on the store of the demo."""
-    where = ["--engine", url, *(["--tenant", tenant] if tenant else [])]
-    for arguments in (["ask", "What do customers say about cash withdrawals?"], ["themes", "refund", "--limit", "5"], ["serve"]):
-        yield shlex.join([*program(), *arguments, *where])
-
-
-def program() -> list[str]:
-    """How this program is called from here: by its name where the shell finds it, by its path otherwise."""
-    called = Path(sys.argv[0])
-    if called.suffix == ".py":
-        return [_nearby(Path(sys.executable)), "-m", "api.cli.main"]
-    found = shutil.which(called.name)
-    if found is not None and called.exists() and Path(found).samefile(called):
-        return [called.name]
-    return [_nearby(called)]
-
-
-def _nearby(path: Path) -> str:
-    """The path from the working folder when it lies in there, the whole path otherwise."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (resolving links would leave the virtual environment)
-    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+def next_commands(common: Common) -> Iterator[str]:
+    """Three commands that work when pasted."""
+    line = calling(common)
+    yield line("ask", "What do customers say about cash withdrawals?")
+    yield line("themes", "refund", "--limit", "5")
+    yield line("serve")
 
 
 def _fill(opened: Session) -> IngestReport:
@@ -118,7 +99,7 @@ def _ask(opened: Session, shown: Shown) -> Shot:
     return Shot(shown, outcome, operations.documents_of(service, tenant, operations.shown_ids(outcome)))
 
 
-def _picture(shots: list[Shot]) -> RenderableType:
+def _picture(shots: list[Shot], line: Calling) -> RenderableType:
     parts: list[RenderableType] = []
     for number, shot in enumerate(shots, start=1):
         parts += [
@@ -126,7 +107,7 @@ def _picture(shots: list[Shot]) -> RenderableType:
             Text.assemble(("? ", "dim"), (shot.shown.question, "bold")),
             Text(""),
         ]
-        parts += [outcome_view(shot.outcome, {document.doc_id: document for document in shot.documents}), Text("")]
+        parts += [outcome_view(shot.outcome, {document.doc_id: document for document in shot.documents}, line), Text("")]
     return Group(*parts)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -28,23 +28,26 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of plain text under named columns; ``minimum`` is the width below which a row is stacked over several lines."""
+    """Rows of plain text under named columns. On a terminal narrower than ``minimum`` each row takes several lines: ``narrow`` when given,
+    ``name: value`` otherwise."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     minimum: int = 60
+    narrow: tuple[RenderableType, ...] | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Drawn, stacked or tab-separated."""
         if not console.is_terminal:
             yield from self._separated()
         elif options.max_width < self.minimum:
-            yield from self._stacked()
+            yield from self._stacked() if self.narrow is None else self.narrow
         else:
             yield self._drawn()
+            yield Text("")
 
     def _drawn(self) -> Table:
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
         for column in self.columns:
             table.add_column(
                 Text(column.name),
@@ -71,7 +74,7 @@ class Grid:
             yield Segment("\t".join(one_line(row[at]) for at in kept) + "\n")
 
 
-def bar(value: float, largest: float, width: int = 24) -> str:
+def bar(value: float, largest: float, width: int = 16) -> str:
     """A bar of eighths of a block, ``width`` cells for the largest value; something for every value above 0."""
     if value <= 0 or largest <= 0:
         return ""

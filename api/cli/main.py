@@ -1,14 +1,16 @@
 """The command ``wisdom``: assembles the commands and turns every ending into an exit code."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from api.cli.commands import aggregates, ask, demo, doctor, documents, ingest, search, serve, traces, version
-from api.cli.failures import DONE, INTERRUPTED, Failure, reader_left, say
+from api.cli.failures import DONE, INTERRUPTED, Failure, Typed, failure_of, reader_left, say
 
 _VALUE = re.compile(r"^Invalid value for '([^']+)': ")
 
@@ -50,6 +52,7 @@ def command_line() -> Any:
 
 def run() -> NoReturn:
     """The entry point: never a traceback, always an exit code of the contract."""
+    _open_closed_streams()
     sys.exit(ending(sys.argv[1:]))
 
 
@@ -61,12 +64,22 @@ def ending(arguments: Sequence[str]) -> int:
         return code if isinstance(code, int) else DONE
     except typer.TyperException as error:
         return _usage(error)
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
         return reader_left()
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (the last door: output that cannot be written, or a defect of the parser)
+        failure = failure_of(error, Typed("wisdom", {}))
+        say(failure, sys.stderr)
+        reader_left()
+        return failure.exit_code
+
+
+def _open_closed_streams() -> None:
+    """A process may be started without standard streams (``>&-``); then nothing is read, and what is written goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open as long as the process)
 
 
 def _usage(error: typer.TyperException) -> int:

@@ -44,7 +44,7 @@ class Screen:
             self.out.file.write(self._encoded(value()) + "\n")
             self.out.file.flush()
         else:
-            self.out.print(picture())
+            self.out.print(picture(), crop=False)
 
     def say(self, text: str) -> None:
         """Text of ours on standard output, never wrapped, so that it can be copied."""

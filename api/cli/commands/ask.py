@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.calling import Calling, calling
 from api.cli.declaring import command
 from api.cli.failures import REFUSED
 from api.cli.options import Common, Narrowing
@@ -37,7 +38,7 @@ def register(app: typer.Typer) -> None:
         """
         with session(common) as opened:
             outcome = asked(opened, question, narrowing, top_k)
-            shown(opened, outcome, explain=explain)
+            shown(opened, outcome, calling(common), explain=explain)
         return REFUSED if fail_on_refusal and outcome.refusal is not None else None
 
 
@@ -58,7 +59,7 @@ def asked(opened: Session, question: str, narrowing: Narrowing, top_k: int | Non
     )
 
 
-def shown(opened: Session, outcome: "Outcome", *, explain: bool = False) -> None:
+def shown(opened: Session, outcome: "Outcome", line: Calling, *, explain: bool = False) -> None:
     """Print an outcome with the documents behind it."""
     from rich.console import Group
 
@@ -69,7 +70,7 @@ def shown(opened: Session, outcome: "Outcome", *, explain: bool = False) -> None
     documents = operations.documents_of(opened.service, opened.tenant, operations.shown_ids(outcome))
 
     def picture() -> Group:
-        told = outcome_view(outcome, {document.doc_id: document for document in documents})
+        told = outcome_view(outcome, {document.doc_id: document for document in documents}, line)
         return Group(told, *([explanation(outcome)] if explain else []))
 
     opened.screen.show(picture, lambda: rendering.ask_result(outcome, documents))

@@ -1,13 +1,13 @@
 """An answer claim by claim with its citations, or a refusal with what would help."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from api.cli.views.text import Indented, counted, day, degradation, heading, ratio, some_ids, span_in_context
+from api.cli.calling import Calling, plainly
+from api.cli.views.text import Indented, ToPaste, counted, day, degradation, heading, ratio, some_ids, span_in_context
 from api.cli.visible import one_line
 from grounding.answers import Answer, Citation, Claim, Outcome, Proof, Refusal
 from search.documents import EVERYTHING, Document
@@ -30,11 +30,12 @@ class _Numbers:
         return len(self.cited)
 
 
-def outcome_view(outcome: Outcome, documents: Mapping[str, Document]) -> RenderableType:
-    """What ``ask`` prints. ``documents`` are those cited, by id; one that is missing is shown without date and context."""
+def outcome_view(outcome: Outcome, documents: Mapping[str, Document], line: Calling = plainly) -> RenderableType:
+    """What ``ask`` prints. ``documents`` are those cited, by id; one that is missing is shown without date and context. ``line`` writes
+    commands that list what was counted."""
     parts: list[RenderableType] = []
     if outcome.answer is not None:
-        parts += _answered(outcome.answer, documents)
+        parts += _answered(outcome.answer, documents, line)
     if outcome.refusal is not None:
         parts += _refused(outcome.refusal)
     if outcome.degraded:
@@ -42,10 +43,10 @@ def outcome_view(outcome: Outcome, documents: Mapping[str, Document]) -> Rendera
     return Group(*parts, _summary(outcome))
 
 
-def _answered(answer: Answer, documents: Mapping[str, Document]) -> Iterator[RenderableType]:
+def _answered(answer: Answer, documents: Mapping[str, Document], line: Calling) -> Iterator[RenderableType]:
     numbers = _Numbers()
     for position, claim in enumerate(answer.claims, start=1):
-        yield from _claim(position, claim, numbers)
+        yield from _claim(position, claim, numbers, line)
         yield Text("")
     for part in answer.unanswered:
         yield Text.assemble(("Not answered: ", "bold yellow"), one_line(part.question, 200))
@@ -58,13 +59,13 @@ def _answered(answer: Answer, documents: Mapping[str, Document]) -> Iterator[Ren
         yield Text("")
 
 
-def _claim(position: int, claim: Claim, numbers: _Numbers) -> Iterator[RenderableType]:
+def _claim(position: int, claim: Claim, numbers: _Numbers, line: Calling) -> Iterator[RenderableType]:
     marks = _marks(claim.citations, numbers)
     said = Text(one_line(claim.text), style="bold" if claim.proof else "")
     yield Indented(said.append(f" {marks}", style="cyan") if marks else said, first=f"{position}.")
     yield Indented(Text(_standing(claim), style="dim"))
     if claim.proof is not None:
-        yield from _proof(claim.proof)
+        yield from _proof(claim.proof, line)
     if claim.counter_evidence:
         opposite = len({citation.doc_id for citation in claim.counter_evidence})
         says = "document says" if opposite == 1 else "documents say"
@@ -84,20 +85,20 @@ def _marks(citations: Sequence[Citation], numbers: _Numbers) -> str:
     return f"{marks} and {more} more" if more > 0 else marks
 
 
-def _proof(proof: Proof) -> Iterator[RenderableType]:
+def _proof(proof: Proof, line: Calling) -> Iterator[RenderableType]:
     if proof.doc_ids:
         yield Indented(Text(f"documents: {some_ids(proof.doc_ids, proof.value)}", style="cyan"))
-    listing = _listing(proof)
+    listing = _listing(proof, line)
     if listing:
-        yield Indented(Text(f"all of them: {listing}", style="dim"))
+        yield ToPaste(f"    all of them: {listing}")
 
 
-def _listing(proof: Proof) -> str:
+def _listing(proof: Proof, line: Calling) -> str:
     """The command that lists what was counted, where a short one does."""
     words = [] if proof.match is None else ["--match", one_line(proof.match)]
     if proof.bucket is not None and proof.aggregation in ("theme", "source", "account"):
         words += [f"--{proof.aggregation}", one_line(proof.bucket)]
-    return shlex.join(["wisdom", "documents", "list", *words]) if words and proof.filters == EVERYTHING else ""
+    return line("documents", "list", *words) if words and proof.filters == EVERYTHING else ""
 
 
 def _citation(number: int, citation: Citation, document: Document | None) -> Iterator[RenderableType]:

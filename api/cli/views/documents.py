@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from api.cli.grid import Column, Grid
-from api.cli.views.text import day, minute
+from api.cli.views.text import Indented, day, minute
 from api.cli.visible import one_line, visible
 from search.documents import Document
 
@@ -29,7 +29,7 @@ def document_rows(documents: Sequence[Document]) -> Grid:
         Column("rating", right=True),
         Column("text", flexible=True),
     )
-    return Grid(columns, tuple(_row(document) for document in documents), minimum=90)
+    return Grid(columns, tuple(map(_row, documents)), minimum=90, narrow=tuple(map(_lines, documents)))
 
 
 def document_view(document: Document) -> RenderableType:
@@ -41,6 +41,13 @@ def document_view(document: Document) -> RenderableType:
         if value
     ]
     return Group(*lines, Text(""), Text(visible(document.text)))
+
+
+def _lines(document: Document) -> RenderableType:
+    """A document where a table does not fit."""
+    doc_id, *about, text = _row(document)
+    line = Text(doc_id, style="cyan").append("".join(f" · {one_line(each)}" for each in about if each), style="dim")
+    return Group(line, Indented(Text(text)))
 
 
 def _row(document: Document) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from api.cli.grid import Column, Grid
-from api.cli.views.text import counted, day, degradation, precise
+from api.cli.views.text import Indented, counted, day, degradation, precise
 from api.cli.visible import one_line
 from search.ranking import Hit, LegName, Retrieval
 
@@ -39,7 +39,7 @@ def ranking(hits: Sequence[Hit]) -> Grid:
         Column("same", right=True),
         Column("passage", flexible=True),
     )
-    return Grid(columns, tuple(_row(hit) for hit in hits), minimum=100)
+    return Grid(columns, tuple(_row(hit) for hit in hits), minimum=100, narrow=tuple(_lines(hit) for hit in hits))
 
 
 def contributions(hits: Sequence[Hit]) -> Grid:
@@ -56,6 +56,19 @@ def contributions(hits: Sequence[Hit]) -> Grid:
         added = {feature.name: feature.contribution for feature in hit.features}
         rows.append((str(hit.rank), _document(hit), *(precise(added.get(name)) for name in names), precise(hit.score)))
     return Grid(columns, tuple(rows))
+
+
+def _lines(hit: Hit) -> RenderableType:
+    """A hit where a table does not fit."""
+    about = Text.assemble((_document(hit), "cyan"), f" · {day(hit.candidate.occurred_at)} · score {precise(hit.score)}")
+    legs = f"lexical {_leg(hit, 'lexical')} · vector {_leg(hit, 'vector')} · fused {precise(hit.fused.score)}"
+    same = f" · {counted(hit.group_size, 'document')} say the same" if hit.group_size > 1 else ""
+    return Group(
+        Indented(about, first=f"{hit.rank}."),
+        Indented(Text(legs + same, style="dim")),
+        Indented(Text(one_line(hit.candidate.passage.text, SNIPPET_CHARS))),
+        Text(""),
+    )
 
 
 def _row(hit: Hit) -> tuple[str, ...]:

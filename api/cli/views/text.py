@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 
-from api.cli.visible import one_line
+from api.cli.visible import one_line, visible
 
 CONTEXT_CHARS = 80
 """How much of a document is shown on either side of a cited span."""
@@ -28,6 +29,18 @@ class Indented:
             lead = self.first.ljust(self.by) if number == 0 else " " * self.by
             line.rstrip()
             yield Text.assemble((lead, "bold"), line)
+
+
+@dataclass(frozen=True, slots=True)
+class ToPaste:
+    """A line that is never wrapped or cut, so that a command in it can be copied."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """As it stands."""
+        yield Segment(visible(self.text), console.get_style("dim"))
+        yield Segment.line()
 
 
 def heading(text: str) -> Text:

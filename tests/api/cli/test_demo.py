@@ -41,6 +41,9 @@ def test_the_commands_it_prints_work_when_pasted(shown: tuple[Path, str, str]) -
         ended = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(home), check=False)
         assert ended.returncode == 0, ended.stderr
         assert ended.stdout
+    listing = next(line.split(": ", 1)[1] for line in out.splitlines() if "all of them: " in line)
+    listed = subprocess.run(f"{listing} --json", shell=True, capture_output=True, text=True, env=environment(home), check=False)
+    assert json.loads(listed.stdout)["total"] > 0
     assert shlex.split(commands[2])[-3:-1] == ["serve", "--engine"]
 
 

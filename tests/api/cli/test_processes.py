@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import threading
@@ -115,6 +116,28 @@ def test_a_reader_that_leaves_early_is_no_error(store: str, tmp_path: Path) -> N
     started.stderr.close()
     assert "Traceback" not in said
     assert "Broken" not in said
+
+
+@pytest.mark.parametrize("words", [("version",), ("--help",), ("documents", "list"), ("documents", "list", "--json")])
+def test_output_that_cannot_be_written_is_a_readable_error(words: tuple[str, ...], store: str, tmp_path: Path) -> None:
+    engine = ("--engine", store) if len(words) > 1 else ()
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            arguments(*words, *engine), stdout=full, stderr=subprocess.PIPE, text=True, env=environment(tmp_path), check=False
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[0] == "error: no space left on device"
+    assert len(ended.stderr.splitlines()) == 2
+
+
+def test_closed_streams_are_no_crash(tmp_path: Path) -> None:
+    line = shlex.join(arguments("version"))
+    ended = subprocess.run(
+        f"{line} >&- && {line} <&- 2>&-", shell=True, capture_output=True, text=True, env=environment(tmp_path), check=False
+    )
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("wisdom ")
+    assert ended.stderr == ""
 
 
 def test_output_to_a_file_in_another_encoding_still_works(process: Run, store: str) -> None:

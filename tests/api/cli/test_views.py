@@ -181,7 +181,7 @@ def test_themes_are_bars_with_shares_and_ids() -> None:
     themes = (ThemeCount("billing", 30, 0.6, ("t-1", "t-2", "t-3", "t-4"), "c"), ThemeCount("login", 15, 0.3, ("t-9",), "c"))
     found = ThemeAggregate(None, 50, 60, 5, themes, 3, EVERYTHING, 1)
     assert "billing\t30\t60.0%\tt-1, t-2, t-3 and 27 more" in plain(themes_view(found))
-    assert "█" * 24 in on_terminal(themes_view(found), 100)
+    assert "█" * 16 in on_terminal(themes_view(found), 100)
     told = themes_counted(found)
     assert "50 matching documents of 60" in told
     assert "5 of them without a theme" in told
