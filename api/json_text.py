@@ -13,10 +13,10 @@ def read_json(body: bytes | str) -> Any:
     """The value of a JSON text.
 
     Raises:
-        InvalidRequest: it is not UTF-8, not JSON, holds NaN or Infinity, or is nested deeper than :data:`MAX_DEPTH`.
+        InvalidRequest: it is not UTF-8, not JSON, holds NaN, Infinity or an endless number, or is nested deeper than :data:`MAX_DEPTH`.
     """
     try:
-        value = json.loads(body, parse_constant=_no_constant)
+        value = json.loads(body, parse_constant=_no_constant, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"is not JSON ({_why(error)})", field="body") from error
     if _depth(value) > MAX_DEPTH:
@@ -31,6 +31,13 @@ def write_json(value: Any) -> bytes:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError as error:
+        raise ValueError(f"a number of {len(digits)} digits") from error
 
 
 def _why(error: Exception) -> str:

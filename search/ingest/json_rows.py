@@ -13,23 +13,16 @@ _SPACE = re.compile(r"[\s\ufeff]*")
 _SEPARATOR = re.compile(r"[\s\ufeff,]*")
 
 
-def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
 def json_lines(stream: TextIO, limit: int = MAX_ROW_CHARS) -> Iterator[Row]:
     """One row for every line that is not blank; a line that is no JSON object is a problem, and the next ones are read all the same."""
-    lines = Lines(stream, limit)
+    lines, reader = Lines(stream, limit), _Reader()
     number = 0
     for line in lines:
         lines.start_row()
         text = line.strip().strip("\ufeff")
         if text:
             number += 1
-            yield _row_of_line(number, text)
+            yield _row_of_line(reader, number, text)
 
 
 def json_values(stream: TextIO, limit: int = MAX_ROW_CHARS) -> Iterator[Row]:
@@ -57,9 +50,41 @@ def starts_like_json_lines(sample: str) -> bool:
     """True when the first line that is not blank is a whole JSON object."""
     first = next((line for line in sample.splitlines() if line.strip()), "")
     try:
-        return isinstance(_DECODER.decode(first.strip().strip("\ufeff")), dict)
+        return isinstance(json.loads(first.strip().strip("\ufeff"), parse_int=float), dict)
     except (ValueError, RecursionError):
         return False
+
+
+class _Reader:
+    """Reads on behind what JSON does not know (``NaN``) or Python does not take (a number of thousands of digits): it costs one row, not the file."""
+
+    def __init__(self) -> None:
+        self._decoder = json.JSONDecoder(parse_constant=self._constant, parse_int=self._whole_number)
+        self._fault = ""
+
+    def whole(self, text: str) -> object:
+        """The one value of ``text``, or a :class:`Problem` where it cannot be taken. Raises ``ValueError`` for what is not JSON."""
+        self._fault = ""
+        return self._taken(self._decoder.decode(text))
+
+    def first(self, text: str, at: int) -> tuple[object, int]:
+        """As :meth:`whole`, for the value that begins at ``at``, and where it ends."""
+        self._fault = ""
+        value, end = self._decoder.raw_decode(text, at)
+        return self._taken(value), end
+
+    def _taken(self, value: object) -> object:
+        return Problem("row", f"is not JSON that can be taken: {self._fault}") if self._fault else value
+
+    def _constant(self, name: str) -> None:
+        self._fault = f"{name} is not JSON"
+
+    def _whole_number(self, digits: str) -> int:
+        try:
+            return int(digits)
+        except ValueError:
+            self._fault = f"it holds a number of {len(digits):,} digits"
+            return 0
 
 
 class _Window:
@@ -68,6 +93,7 @@ class _Window:
     def __init__(self, stream: TextIO, limit: int) -> None:
         self._stream = stream
         self._limit = limit
+        self._reader = _Reader()
         self._text = ""
         self.at = 0
 
@@ -86,7 +112,7 @@ class _Window:
         """The JSON value that begins here. Raises ``ValueError`` where there is none within the limit."""
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._text, self.at)
+                value, end = self._reader.first(self._text, self.at)
             except ValueError:
                 held = len(self._text) - self.at
                 if held > self._limit or not self._grow(max(_READ_CHARS, held)):
@@ -107,12 +133,12 @@ class _Window:
         return bool(more)
 
 
-def _row_of_line(number: int, text: str) -> Row:
+def _row_of_line(reader: _Reader, number: int, text: str) -> Row:
     fault = fault_in(text)
     if fault is not None:
         return Row(number, problem=Problem("row", fault))
     try:
-        return _row_of_value(number, _DECODER.decode(text))
+        return _row_of_value(number, reader.whole(text))
     except (ValueError, RecursionError) as error:
         return Row(number, problem=Problem("row", _reason(error)))
 
@@ -128,6 +154,5 @@ def _row_of_value(number: int, value: object) -> Row:
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "is nested too deeply"
-    if isinstance(error, json.JSONDecodeError):
-        return f"is not JSON: {error.msg.lower()} at character {error.colno}"
-    return f"is not JSON that can be taken: {error}"
+    assert isinstance(error, json.JSONDecodeError)
+    return f"is not JSON: {error.msg.lower()} at character {error.colno}"

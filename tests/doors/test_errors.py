@@ -74,6 +74,7 @@ def test_what_is_not_json_is_an_invalid_body(text: str | bytes) -> None:
     with pytest.raises(InvalidRequest) as caught:
         read_json(text)
     assert caught.value.field == "body"
+    assert "sys." not in caught.value.reason
 
 
 def test_half_a_character_leaves_as_a_question_mark() -> None:

@@ -77,6 +77,16 @@ def test_a_broken_element_ends_the_rows_and_says_so() -> None:
     assert len(result) == 2
 
 
+def test_numbers_that_cannot_be_taken_cost_one_element_of_an_array() -> None:
+    result = values('[{"a": NaN}, {"a": 1}, {"a": ' + "9" * 5_000 + '}, {"a": 2}]')
+    assert result == [
+        "is not JSON that can be taken: NaN is not JSON",
+        {"a": 1},
+        "is not JSON that can be taken: it holds a number of 5,000 digits",
+        {"a": 2},
+    ]
+
+
 def test_an_array_that_is_cut_off_says_so() -> None:
     assert values('[{"a": 1},') == [{"a": 1}, "the array is cut off here"]
     assert values('[{"a": 1}, {"a"')[0] == {"a": 1}
@@ -95,6 +105,7 @@ def test_an_element_larger_than_the_limit_is_given_up() -> None:
 
 def test_json_lines_are_told_from_an_indented_object() -> None:
     assert starts_like_json_lines('\n{"a": 1}\n{"a": 2}\n')
+    assert starts_like_json_lines('{"a": NaN, "b": ' + "9" * 5_000 + "}")
     assert not starts_like_json_lines('{\n "a": 1\n}')
     assert not starts_like_json_lines('[{"a": 1}]')
 
