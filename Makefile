@@ -59,8 +59,8 @@ clean:           ## remove what was built and installed here
 $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what requirements/runtime.txt pins"
-	@$(PIP) install --require-hashes -r requirements/runtime.txt
-	@$(PIP) install --no-deps --no-build-isolation -e . 2>/dev/null || $(PIP) install --no-deps -e .
+	@$(PIP) install --no-compile --require-hashes -r requirements/runtime.txt
+	@$(PIP) install --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml
