@@ -165,11 +165,21 @@ def _segment(terms: NDArray[np.int32], rows: NDArray[np.int64]) -> Segment:
 
 
 def _merged(segments: Sequence[Segment]) -> Segment:
-    terms = np.concatenate([np.repeat(segment.terms, np.diff(segment.starts)) for segment in segments])
-    order = np.argsort(terms, kind="stable")
-    rows = np.concatenate([segment.rows for segment in segments])[order]
-    counts = np.concatenate([segment.counts for segment in segments])[order]
-    return _grouped(terms[order], rows, counts)
+    """One segment of several that follow each other in rows: each posting is put where its term has room, so nothing is sorted."""
+    terms = np.unique(np.concatenate([segment.terms for segment in segments]))
+    places = [np.searchsorted(terms, segment.terms) for segment in segments]
+    lengths = [np.diff(segment.starts) for segment in segments]
+    totals = np.zeros(len(terms), dtype=np.int64)
+    for place, length in zip(places, lengths, strict=True):
+        totals[place] += length
+    starts = np.concatenate(([0], np.cumsum(totals)))
+    rows, counts = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint16)
+    room = starts[:-1].copy()
+    for segment, place, length in zip(segments, places, lengths, strict=True):
+        target = np.arange(len(segment.rows)) + np.repeat(room[place] - segment.starts[:-1], length)
+        rows[target], counts[target] = segment.rows, segment.counts
+        room[place] += length
+    return Segment(terms, starts, rows, counts)
 
 
 def _grouped(terms: NDArray[np.int32], rows: NDArray[np.int32], counts: NDArray[np.uint16]) -> Segment:
