@@ -19,8 +19,8 @@ _SHARPNESS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class ClaimTable:
-    """One row per pair. ``named`` are the features of ``grounding.bearing`` in the order of ``names``; ``vectors`` holds per row ``|u - v|`` and ``u * v`` of the
-    claim's vector and the evidence's; ``vetoed`` says that a veto rejects; ``first`` is the index of the best single sentence."""
+    """One row per pair. ``named`` are the features of ``grounding.bearing`` in the order of ``names``; ``vectors`` holds per row ``|u - v|`` and
+    ``u * v`` of the claim's vector and the evidence's; ``vetoed`` says that a veto rejects; ``first`` is the index of the best single sentence."""
 
     names: tuple[str, ...]
     named: Floats

@@ -78,8 +78,9 @@ def fever(folder: Path) -> list[Pair]:
     """Entailment against the rest, folds by evidence; Penn-style tokens are put together again."""
     base = folder / "fever_rte"
     parts = [(base / f"RTE-Fever__processed__dev.{name}").read_text("utf-8").split("\n") for name in ("raw.input0", "raw.input1", "label")]
+    labels: Mapping[str, Label] = {"entailment": "supports", "not_entailment": "neither"}
     return [
-        Pair(_untokenised(claim), split_up(_untokenised(evidence)), "supports" if label == "entailment" else "neither", evidence)
+        Pair(_untokenised(claim), split_up(_untokenised(evidence)), labels[label], evidence)
         for evidence, claim, label in zip(*parts, strict=True)
         if evidence.strip()
     ]
@@ -95,8 +96,8 @@ def halueval(folder: Path) -> list[Pair]:
     found = []
     for number, row in enumerate(_json_lines(folder / "halueval" / "generation__qa__qa_one-turn_data.json")):
         evidence = split_up(row["knowledge"])
-        for answer, label in ((row["right_answer"], "supports"), (row["hallucinated_answer"], "neither")):
-            found.append(Pair(f"{row['question']} {answer}", evidence, label, str(number)))
+        found.append(Pair(f"{row['question']} {row['right_answer']}", evidence, "supports", str(number)))
+        found.append(Pair(f"{row['question']} {row['hallucinated_answer']}", evidence, "neither", str(number)))
     return found
 
 

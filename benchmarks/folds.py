@@ -78,7 +78,7 @@ def interval(groups: Sequence[str], measure: Callable[[NDArray[np.int_]], float]
     members = [np.flatnonzero(names == name) for name in sorted(set(groups))]
     generator = np.random.default_rng(seed)
     drawn = [np.concatenate([members[at] for at in generator.integers(0, len(members), len(members))]) for _ in range(BOOTSTRAPS)]
-    values = [value for value in map(measure, drawn) if value == value]  # noqa: PLR0124 (a draw without both classes measures nan)
+    values = [value for value in map(measure, drawn) if not np.isnan(value)]
     low, high = np.quantile(values, [0.025, 0.975]) if values else (float("nan"), float("nan"))
     return Interval(measure(np.arange(len(groups))), float(low), float(high))
 

@@ -120,9 +120,9 @@ def in_folds(named: Floats, vectors: Floats, rows: ClaimTable) -> Judged:
 
 def _out_of_fold(named: Floats, vectors: Floats, rows: ClaimTable, train: np.ndarray[Any, Any]) -> Floats:
     part = folds([rows.groups[at] for at in train], seed=1)
-    outputs: list[Floats] = []
-    for fold in range(part.max() + 1):
-        outputs.append(_outputs(_fitted(named, vectors, rows, train[part != fold]), named, vectors, train[part == fold]))
+    outputs = [
+        _outputs(_fitted(named, vectors, rows, train[part != fold]), named, vectors, train[part == fold]) for fold in range(part.max() + 1)
+    ]
     collected = np.zeros((len(train), outputs[0].shape[1]))
     for fold, output in enumerate(outputs):
         collected[part == fold] = output
@@ -152,7 +152,7 @@ def _logistic(strength: float) -> Pipeline:
 
 def _weights(rows: ClaimTable, at: np.ndarray[Any, Any]) -> Floats:
     """Refuted claims let through cost twice."""
-    return np.where(rows.refuted[at], 2.0, 1.0)
+    return np.asarray(np.where(rows.refuted[at], 2.0, 1.0), dtype=np.float64)
 
 
 def write_weights(data: Path, shelf: VectorShelf) -> None:
@@ -179,7 +179,8 @@ def write_weights(data: Path, shelf: VectorShelf) -> None:
 
 
 def _equal_shares(truth: Bools) -> Floats:
-    return np.where(truth, 0.5 / truth.mean(), 0.5 / (1 - truth.mean())) / len(truth) * 1_000
+    each = np.where(truth, 0.5 / truth.mean(), 0.5 / (1 - truth.mean()))
+    return np.asarray(each / len(truth) * 1_000, dtype=np.float64)
 
 
 def _unscaled(fitted: Pipeline) -> Floats:

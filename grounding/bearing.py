@@ -7,9 +7,10 @@ import numpy as np
 
 from grounding.clauses import clauses
 from grounding.matching import Overlap, overlap, overlap_with
+from grounding.name_matching import share_of_names_missing
 from grounding.reading import Reading, read
 from grounding.sentences import sentences
-from grounding.vetoes import opposing, share_of_figures_missing, share_of_names_missing
+from grounding.vetoes import opposing, share_of_figures_missing
 from grounding.windows import Window
 from search.documents import Vector
 
@@ -81,6 +82,9 @@ def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Seque
         "pairs": chosen.overlap.pairs,
         "order": chosen.overlap.order,
         "focus": chosen.overlap.focus,
+        "run": chosen.overlap.run,
+        "unsaid": chosen.overlap.unsaid,
+        "missing_here": chosen.overlap.missing,
         "missing": everything.missing,
         "names_missing": min(share_of_names_missing(claim.whole, reading) for reading in readings),
         "figures_missing": min(share_of_figures_missing(claim.whole, reading) for reading in readings),

@@ -43,7 +43,7 @@ _DATE_FORMS = tuple(
         rf"(?<![\w.]){_ORDINAL}\s+(?:of\s+)?(?P<name>{_MONTH})\b\.?{_YEAR}",
         rf"\b(?P<name>{_MONTH})\b\.?\s+(?:the\s+)?{_ORDINAL}(?![\w:%]|[.,]\d){_YEAR}",
         rf"\b(?P<name>{_FULL_MONTH})\b{_YEAR}",
-        rf"\b(?:in|of|since|until|till|by|from|this|next|last|during|before|after|early|late|mid|every)\s+(?P<name>may|march|{_MONTH})\b\.?{_YEAR}",
+        rf"\b(?:the|in|of|since|until|till|by|from|this|next|last|during|before|after|early|late|mid|every)\s+(?P<name>may|march|{_MONTH})\b\.?{_YEAR}",
         r"(?<![\w/.])(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>(?:19|20)?\d\d)(?![\w/])",
         r"(?<![\w/.])(?P<first>\d{2})/(?P<second>\d{2})(?![\w/])",
         rf"\b(?P<weekday>{_FULL_DAY})s?\b",

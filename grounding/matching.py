@@ -12,13 +12,16 @@ SYNONYM, QUALITY = 0.9, 0.75
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there, ``focus`` the share of the span's
-    words that the claim has."""
+    words that the claim has, ``run`` the longest run of the claim's words that stands there unbroken, ``unsaid`` tells that a quality the claim
+    speaks of (slow, rude, expensive) is not there at all."""
 
     recall: float
     pairs: float
     order: float
     missing: float
     focus: float
+    run: float
+    unsaid: float
 
     @property
     def blend(self) -> float:
@@ -26,7 +29,7 @@ class Overlap:
         return self.recall + 0.1 * self.pairs + 0.05 * self.order
 
 
-_NOTHING = Overlap(0.0, 0.0, 0.0, 0.0, 0.0)
+_NOTHING = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def overlap(claim: Reading, span: Reading) -> Overlap:
@@ -42,8 +45,16 @@ def overlap_with(claim: Reading, spans: Sequence[Reading]) -> Overlap:
     said = tuple(itertools.chain.from_iterable(span.meanings for span in spans))
     settled = set().union(*(_settled(claim, span) for span in spans))
     shares = [1.0 if meaning.word.start in settled else found(meaning, said) for meaning in sought]
-    missing = max((meaning.weight for share, meaning in zip(shares, sought, strict=True) if share == 0.0), default=0.0)
-    return Overlap(_weighted(shares, sought), _pairs(sought, said), _order(sought, said), missing, shared(said, sought))
+    absent = [meaning for share, meaning in zip(shares, sought, strict=True) if share == 0.0]
+    return Overlap(
+        recall=_weighted(shares, sought),
+        pairs=_pairs(sought, said),
+        order=_order(sought, said),
+        missing=max((meaning.weight for meaning in absent), default=0.0),
+        focus=shared(said, sought),
+        run=_run(sought, said),
+        unsaid=float(any(meaning.quality for meaning in absent)),
+    )
 
 
 def shared(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
@@ -85,6 +96,18 @@ def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     near = {(first.word.stem, second.word.stem) for at, first in enumerate(said) for second in said[at + 1 : at + 3]}
     pairs = [(first.word.stem, second.word.stem) for first, second in itertools.pairwise(sought)]
     return sum(pair in near or pair[::-1] in near for pair in pairs) / len(pairs)
+
+
+def _run(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
+    """Share of the claim's content words in the longest run common to both."""
+    stems = [meaning.word.stem for meaning in said]
+    best, previous = 0, [0] * (len(stems) + 1)
+    for meaning in sought:
+        current = [0]
+        for at, stem in enumerate(stems):
+            current.append(previous[at] + 1 if meaning.word.stem == stem else 0)
+        best, previous = max(best, *current), current
+    return best / len(sought)
 
 
 def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:

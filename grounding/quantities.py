@@ -103,7 +103,7 @@ _DIGITS = re.compile(
     re.IGNORECASE,
 )
 _SPELLED = re.compile(
-    rf"(?<![\w-])(?P<number>(?:(?:half\s+)?(?:a|one)\s+)?(?:dozen)|(?:{_WORDS})(?:(?:\s+and\s+|[\s-]+)(?:{_WORDS}))*|a\s+(?:hundred|thousand|million)|once|twice|thrice"
+    rf"(?<![\w-])(?P<number>(?:(?:half\s+)?(?:a|one)\s+)?(?:dozen)|(?:{_WORDS})(?:(?:\s+and\s+|[\s-]+)(?:{_WORDS}))*|a\s+(?:hundred|thousand|million)|once(?!\s+(?:again|more|the|an?|it|i|you|he|she|we|they|my|your|this|that|upon|in)\b)|twice|thrice"
     rf"|{'|'.join(_ORDINALS)})(?![\w])(?P<unit>\s+[^\W\d_]+)?",
     re.IGNORECASE,
 )

@@ -54,6 +54,7 @@ _NAMED = "company|brand|provider|courier|carrier|bank|phone|device|platform|brow
 _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
     (re.compile(form, re.IGNORECASE), kind)
     for form, kind in (
+        (r"\bby how much\b", AMOUNT),
         (
             r"\bhow much\b.*\b(?:cost|costs|price|pay|paid|charged?|fees?|spend|spent|worth|expensive|refund(?:ed)?|owe|bill(?:ed)?|money)\b",
             MONEY,

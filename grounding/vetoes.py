@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 from grounding.answers import Because
 from grounding.entities import excludes
-from grounding.opposites import EXCLUSIVE
+from grounding.name_matching import share_of_names_missing
+from grounding.opposites import SYNONYMS
 from grounding.polarity import denials_elsewhere, in_english
 from grounding.quantifiers import SOME
-from grounding.quantities import Quantity
+from grounding.quantities import Code, Quantity
 from grounding.reading import Meaning, Reading
-from grounding.words import Word
 
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
@@ -28,8 +28,15 @@ def veto(claim: Reading, span: Reading) -> Because:
 
 def wrong_kind(claim: Reading, span: Reading) -> bool:
     """The claim is about one of a kind (Android), the span about another (iPhone), or about a code, version or address that is not there."""
-    stated = {code.key for code in span.codes}
-    return excludes(claim.kinds, span.kinds) or any(code.key not in stated for code in claim.codes)
+    return excludes(claim.kinds, span.kinds) or any(not _has_code(code, claim, span) for code in claim.codes)
+
+
+def _has_code(code: Code, claim: Reading, span: Reading) -> bool:
+    """The same identifier, or a well-known other name of it (COVID-19, SARS-CoV-2)."""
+    if any(code.key == said.key for said in span.codes):
+        return True
+    groups = SYNONYMS.get(claim.text[code.start : code.end].lower(), frozenset())
+    return any(groups & meaning.synonyms for meaning in span.meanings)
 
 
 def number_missing(claim: Reading, span: Reading) -> bool:
@@ -63,19 +70,6 @@ def share_of_figures_missing(claim: Reading, span: Reading) -> float:
 def date_missing(claim: Reading, span: Reading) -> bool:
     """A date, month, weekday or year of the claim is not in the span."""
     return any(not any(date.borne_out_by(said) for said in span.dates) for date in claim.dates)
-
-
-def share_of_names_missing(claim: Reading, span: Reading) -> float:
-    """Share of those named in the claim who are not named in the span."""
-    return sum(not _named(name, span.words) for name in claim.names) / len(claim.names) if claim.names else 0.0
-
-
-def _named(name: Word, words: Sequence[Word]) -> bool:
-    kind = EXCLUSIVE.get(name.lower)
-    return any(
-        name.stem == word.stem or (len(name.lower) > 3 and name.lower in word.lower) or (kind and kind == EXCLUSIVE.get(word.lower))
-        for word in words
-    )
 
 
 def opposed(claim: Reading, span: Reading) -> bool:
