@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.clock import Clock, Deadline
-from runtime.errors import InvalidRequest, Unavailable
+from runtime.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from search.documents import EVERYTHING, Filters, Vector
@@ -49,7 +49,7 @@ class Retriever:
     ) -> Retrieval:
         """The best ``top_k`` places for a question (more than ``settings.max_top_k`` is clamped), each document at most once.
 
-        A lost embedder or leg is named in ``degraded`` with what that changed. Nothing found is a retrieval without hits.
+        A lost embedder or leg is named in ``degraded`` with what that changed; the embedder gets half of the time. Nothing found is a retrieval without hits.
 
         Raises:
             InvalidRequest: the query is empty or too long, ``top_k`` is below 1, or the fusion is unknown.
@@ -63,7 +63,7 @@ class Retriever:
         weights = leg_weights(question.shape, legs.lexical, legs.vector)
         ranked = rerank(question.text, question.shape, pool, weights=weights, top_k=question.top_k)
         return Retrieval(
-            query=query,
+            query=question.text,
             filters=filters,
             hits=self._hits(question, ranked),
             scope=legs.scope,
@@ -87,8 +87,8 @@ class Retriever:
 
     def _vector(self, text: str, deadline: Deadline | None, degraded: dict[str, str]) -> Vector | None:
         try:
-            vector: Vector = self._embedder.embed([text[:EMBEDDED_CHARS]], deadline=deadline)[0]
-        except Unavailable as error:
+            vector: Vector = self._embedder.embed([text[:EMBEDDED_CHARS]], deadline=_half(deadline))[0]
+        except (Unavailable, Misconfigured) as error:  # a revoked key, too, costs only the vector leg
             degraded["vector_leg"] = f"the embedder did not answer ({error}); ranked by words alone, so paraphrases may be missing"
             return None
         return vector
@@ -162,6 +162,11 @@ def collapsed(fused: Sequence[Fused]) -> list[Fused]:
         groups.add(candidate.group_key)
         documents.add(candidate.passage.doc_id)
     return kept
+
+
+def _half(deadline: Deadline | None) -> Deadline | None:
+    """So that a slow embedder leaves time for the words."""
+    return deadline and Deadline(deadline.clock, deadline.clock.seconds() + deadline.remaining_s() / 2)
 
 
 def _one_per_document(leg: Sequence[LegHit]) -> tuple[LegHit, ...]:
