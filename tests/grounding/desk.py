@@ -68,7 +68,7 @@ class Desk:
 def open_desk(folder: Path, **settings: Any) -> Iterator[Desk]:
     """A desk over a new store in ``folder``."""
     clock = SettableClock(NOW)
-    chosen = read_settings({}, engine_url=f"sqlite:///{folder / 'store.db'}", embedder_threads=1, **settings)
+    chosen = read_settings({}, **{"engine_url": f"sqlite:///{folder / 'store.db'}", "embedder_threads": 1} | settings)
     with open_service(chosen, clock) as service:
         yield Desk(service, clock)
 
