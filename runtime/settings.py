@@ -75,7 +75,9 @@ class Settings(BaseSettings):
     candidate_multiplier: int = Field(4, ge=1, le=20, description="each leg is asked for this many times the hits wanted, and at least 100")
 
     min_support: Ratio = Field(0.6, description="support below which a claim is pruned")
-    min_groundedness: Ratio = Field(0.7, description="share of claims that must be supported when no repair is left; below it the draft is refused")
+    min_groundedness: Ratio = Field(
+        0.7, description="share of claims that must be supported when no repair is left; below it the draft is refused"
+    )
     min_evidence_relevance: Ratio = Field(0.3, description="relevance below which the evidence is not about the question")
     max_claims: int = Field(12, ge=1, le=50, description="claims in one answer")
     evidence_limit: int = Field(40, ge=1, le=200, description="passages the verifier may look at")
@@ -151,7 +153,8 @@ def _from(environ: Mapping[str, str]) -> dict[str, str]:
 def _problem(detail: object) -> str:
     assert isinstance(detail, dict)
     name = PREFIX + str(detail["loc"][0]).upper()
-    return f"{name} {str(detail['msg']).removeprefix('Value error, ').lower()}"
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    return f"{name} {message[:1].lower()}{message[1:]}"
 
 
 def _cross_checks(settings: Settings) -> list[str]:

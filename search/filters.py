@@ -48,7 +48,7 @@ def filters_of(
         raise InvalidRequest("is after the end of the range", field="since")
     lowest, highest = _rating(rating_min, "rating_min"), _rating(rating_max, "rating_max")
     if lowest is not None and highest is not None and lowest > highest:
-        raise InvalidRequest("is above rating_max", field="rating_min")
+        raise InvalidRequest("is above the highest rating asked for", field="rating_min")
     return Filters(
         since=begins,
         before=ends,

@@ -47,10 +47,15 @@ def json_values(stream: TextIO, limit: int = MAX_ROW_CHARS) -> Iterator[Row]:
 
 
 def starts_like_json_lines(sample: str) -> bool:
-    """True when the first line that is not blank is a whole JSON object."""
-    first = next((line for line in sample.splitlines() if line.strip()), "")
+    """True when the first line that is not blank is a whole JSON object, or is a broken one before lines that are."""
+    first, *others = [line.rstrip().strip("\ufeff") for line in sample.splitlines() if line.strip()] or [""]
+    broken = first.startswith("{") and any(line.startswith("{") and _is_object(line) for line in others)
+    return broken or _is_object(first)
+
+
+def _is_object(line: str) -> bool:
     try:
-        return isinstance(json.loads(first.strip().strip("\ufeff"), parse_int=float), dict)
+        return isinstance(json.loads(line, parse_int=float), dict)
     except (ValueError, RecursionError):
         return False
 

@@ -106,7 +106,9 @@ def test_an_element_larger_than_the_limit_is_given_up() -> None:
 def test_json_lines_are_told_from_an_indented_object() -> None:
     assert starts_like_json_lines('\n{"a": 1}\n{"a": 2}\n')
     assert starts_like_json_lines('{"a": NaN, "b": ' + "9" * 5_000 + "}")
+    assert starts_like_json_lines('{"a": oops}\n\n{"a": 2}\n{"a": ')
     assert not starts_like_json_lines('{\n "a": 1\n}')
+    assert not starts_like_json_lines(json.dumps({"a": [{"b": 1}, {}]}, indent=1))
     assert not starts_like_json_lines('[{"a": 1}]')
 
 
