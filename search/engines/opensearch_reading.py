@@ -1,6 +1,6 @@
 """Reading documents and ranking passages: what the searches find, checked and put into our types."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.clock import Deadline
@@ -15,10 +15,11 @@ from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_records import candidate_of, document_of
 from search.engines.ordering import encoded
-from search.ranking import LegHit, LegName, LegQuery, Legs
+from search.ranking import Candidate, LegHit, LegName, LegQuery, Legs
 
 Answer = Mapping[str, Any]
 Hits = Sequence[Mapping[str, Any]]
+Place = tuple[str, str]
 
 _log = logger(__name__)
 
@@ -69,10 +70,10 @@ def own_hits(names: Names, answer: Answer) -> Hits:
         ServiceError: one of them is another tenant's, which must never happen; none is returned.
     """
     hits: Hits = answer["hits"]["hits"]
-    for hit in hits:
-        if not names.holds(hit["_index"]) or _tenant(hit) != names.tenant:
-            _log.error("foreign_hit", index=hit["_index"])
-            raise ServiceError("a search came back with a document of another tenant; nothing was returned, and the operator has been told")
+    strange = {index for index in {hit["_index"] for hit in hits} if not names.holds(index)}
+    if strange or any(_tenant(hit) != names.tenant for hit in hits):
+        _log.error("foreign_hit", indices=sorted(strange))
+        raise ServiceError("a search came back with a document of another tenant; nothing was returned, and the operator has been told")
     return hits
 
 
@@ -100,15 +101,21 @@ def _something_found(answers: Sequence[Answer]) -> None:
 
 def _ranked(*legs: Hits) -> tuple[tuple[LegHit, ...], ...]:
     """Each leg with its ranks. While a document is being replaced, passages of its older version are left out."""
+    sources: dict[Place, Mapping[str, Any]] = {_place(hit): hit["_source"] for leg in legs for hit in leg}
     newest: dict[str, int] = {}
-    for hit in (hit for leg in legs for hit in leg):
-        source = hit["_source"]
+    for source in sources.values():
         newest[source["doc_id"]] = max(source["version"], newest.get(source["doc_id"], 0))
-    return tuple(tuple(_numbered(hit for hit in leg if hit["_source"]["version"] == newest[hit["_source"]["doc_id"]])) for leg in legs)
+    candidates = {place: candidate_of(source) for place, source in sources.items() if source["version"] == newest[source["doc_id"]]}
+    return tuple(tuple(_numbered(leg, candidates)) for leg in legs)
 
 
-def _numbered(hits: Iterable[Mapping[str, Any]]) -> Iterable[LegHit]:
-    return (LegHit(candidate_of(hit["_source"]), hit["_score"], rank) for rank, hit in enumerate(hits, start=1))
+def _numbered(leg: Hits, candidates: Mapping[Place, Candidate]) -> Iterator[LegHit]:
+    kept = (hit for hit in leg if _place(hit) in candidates)
+    return (LegHit(candidates[_place(hit)], hit["_score"], rank) for rank, hit in enumerate(kept, start=1))
+
+
+def _place(hit: Mapping[str, Any]) -> Place:
+    return hit["_index"], hit["_id"]
 
 
 def _with_cosine(hit: LegHit) -> LegHit:
