@@ -1,6 +1,7 @@
 """JSON in and out of the doors, strictly: finite numbers, valid UTF-8, one typed error for everything that is not JSON."""
 
 import json
+import math
 from typing import Any, NoReturn
 
 from runtime.errors import InvalidRequest
@@ -16,7 +17,7 @@ def read_json(body: bytes | str) -> Any:
         InvalidRequest: it is not UTF-8, not JSON, holds NaN, Infinity or an endless number, or is nested deeper than :data:`MAX_DEPTH`.
     """
     try:
-        value = json.loads(body, parse_constant=_no_constant, parse_int=_whole)
+        value = json.loads(body, parse_constant=_no_constant, parse_int=_whole, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"is not JSON ({_why(error)})", field="body") from error
     if _depth(value) > MAX_DEPTH:
@@ -38,6 +39,13 @@ def _whole(digits: str) -> int:
         return int(digits)
     except ValueError as error:
         raise ValueError(f"a number of {len(digits)} digits") from error
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError("a number beyond 1.8e308")
+    return value
 
 
 def _why(error: Exception) -> str:

@@ -68,7 +68,8 @@ def test_keys_that_are_the_users_own_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "NaN", '{"a": Infinity}', b"\xff", "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "[" * 100_000, "9" * 5000]
+    "text",
+    ["", "{", "NaN", '{"a": Infinity}', b"\xff", "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "[" * 100_000, "9" * 5000, "[-1e400]"],
 )
 def test_what_is_not_json_is_an_invalid_body(text: str | bytes) -> None:
     with pytest.raises(InvalidRequest) as caught:
