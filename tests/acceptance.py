@@ -74,6 +74,26 @@ PROMISES: tuple[Promise, ...] = (
             (f"{ENGINES}/test_opensearch_names.py", f"{ENGINES}/test_opensearch_indices.py", f"{ENGINES}/test_opensearch_queries.py",
              f"{ENGINES}/test_opensearch_reading.py", f"{ENGINES}/test_opensearch_errors.py", f"{ENGINES}/test_opensearch_items.py",
              f"{ENGINES}/test_opensearch_changes.py")),
+    Promise(
+        "find",
+        "fusion and reranking are explained to the last addend; codes, phrases and odd questions behave",
+        ("search/test_fusion.py", "search/test_reranking.py", "search/test_query_shape.py", "search/test_retrieval.py"),
+        ("benchmarks.retrieval_quality",),
+    ),
+    Promise(
+        "find",
+        "the same documents and question give the same result on both engines",
+        (f"{ENGINES}/test_parity.py", f"{ENGINES}/test_ordering.py", f"{ENGINES}/test_attribute_terms.py"),
+        ("benchmarks.parity",),
+    ),
+    Promise("find", "an OpenSearch that dies, is slow or is something else is named, and works again unaided", ("faults/test_opensearch_faults.py",)),
+    Promise("find", "a server that cannot be had is named, and fails the run where it must be there", ("test_live_servers.py",)),
+    Promise(
+        "find",
+        "the embedder may be an OpenAI-compatible endpoint or any sentence-transformers model",
+        ("search/embedding/test_openai.py", "search/embedding/test_opening.py", "extras/test_sentence_transformers.py"),
+    ),
+    Promise("answer", "the same claims and citations on both engines", ("grounding/test_both_engines.py",)),
     # Aggregates
     Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
             (COUNTS, "search/test_aggregation.py")),
