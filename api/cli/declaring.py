@@ -4,7 +4,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -13,6 +13,10 @@ from api.cli.failures import INTERRUPTED, Typed, failure_of, reader_left, say
 
 Command = Callable[..., int | None]
 """What a command does; it returns an exit code, None for 0."""
+
+
+_VARIABLES = {"engine": "WA_ENGINE_URL", "tenant": "WA_DEFAULT_TENANT", "host": "WA_HOST", "port": "WA_PORT"}
+"""Options that stand for a variable; an error names whichever the user gave."""
 
 
 def command(
@@ -40,7 +44,8 @@ def _guarded(function: Command, invocation: str) -> Callable[..., None]:
     def run(**values: Any) -> None:
         own = {name: value for name, value in values.items() if name not in _members(groups)}
         gathered = {name: group(**{f.name: values[f.name] for f in fields(group)}) for name, group in groups.items()}
-        code = _outcome(functools.partial(function, **own, **gathered), typed)
+        instead = {variable: typed.spellings[name] for name, variable in _VARIABLES.items() if values.get(name) is not None}
+        code = _outcome(functools.partial(function, **own, **gathered), replace(typed, instead=instead))
         if code:
             raise typer.Exit(code)
 

@@ -5,11 +5,11 @@ import secrets
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from api.cli.visible import visible
+from api.cli.visible import one_line, visible
 from runtime.errors import (
     Conflict,
     DeadlineExceeded,
@@ -48,15 +48,23 @@ _OPTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What the user typed: the command, and how it spells each parameter (``since`` as ``--since``, ``question`` as ``QUESTION``)."""
+    """What the user typed: the command, how it spells each parameter (``since`` as ``--since``, ``question`` as ``QUESTION``), and which options
+    were given in place of a variable."""
 
     command: str
     spellings: Mapping[str, str]
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def spelling(self, field: str) -> str:
         """The field as the user knows it; an unknown one stays as it is."""
         plain = field.rsplit(".", 1)[-1]
         return self.spellings.get(plain) or self.spellings.get(_OPTIONS.get(plain, ""), field)
+
+    def named(self, message: str) -> str:
+        """The message with options in place of the variables they were given for."""
+        for variable, option in self.instead.items():
+            message = message.replace(variable, option)
+        return message
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ def failure_of(error: BaseException, typed: Typed) -> Failure:
     if isinstance(error, InvalidRequest):
         return _unusable(error, typed)
     if isinstance(error, ServiceError):
-        return Failure(str(error), _next_step(error, typed), _exit_code(error))
+        return Failure(typed.named(str(error)), _next_step(error, typed), _exit_code(error))
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return Failure(f"{place}{error.strerror.lower()}", "check the path, its rights and the free space, then run it again", FAILED)
@@ -82,7 +90,7 @@ def failure_of(error: BaseException, typed: Typed) -> Failure:
 
 def say(failure: Failure, stream: TextIO) -> None:
     """Print a failure, as plain lines."""
-    print(f"error: {visible(failure.message)}\nnext step: {visible(failure.next_step)}", file=stream)
+    print(f"error: {one_line(failure.message)}\nnext step: {visible(failure.next_step)}", file=stream)
 
 
 def reader_left() -> int:
@@ -95,7 +103,7 @@ def reader_left() -> int:
 
 def _unusable(error: InvalidRequest, typed: Typed) -> Failure:
     named = f"{typed.spelling(error.field)}: {error.reason}" if error.field else error.reason
-    return Failure(named, f"correct it and run it again; {typed.command} --help lists what it accepts", USAGE)
+    return Failure(typed.named(named), f"correct it and run it again; {typed.command} --help lists what it accepts", USAGE)
 
 
 def _next_step(error: ServiceError, typed: Typed) -> str:

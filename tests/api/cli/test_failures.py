@@ -91,3 +91,10 @@ def test_a_bug_is_reported_even_where_nothing_can_be_written(monkeypatch: pytest
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert "correlation id" in failure_of(KeyError("x"), ASK).message
+
+
+def test_an_error_names_the_option_where_one_was_given_for_a_variable() -> None:
+    typed = Typed("wisdom themes", {"engine": "--engine"}, {"WA_ENGINE_URL": "--engine"})
+    failure = failure_of(errors.Misconfigured("name another file in WA_ENGINE_URL"), typed)
+    assert failure.message == "name another file in --engine"
+    assert failure_of(errors.Misconfigured("name another file in WA_ENGINE_URL"), ASK).message.endswith("WA_ENGINE_URL")

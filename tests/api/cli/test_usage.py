@@ -128,3 +128,9 @@ def test_help_and_version_load_nothing_heavy(typed: list[str]) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_development_mode_is_not_opened_to_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending(["serve", "--host", "0.0.0.0", "--port", "0"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: --host=0.0.0.0 is not a loopback address")
