@@ -68,8 +68,9 @@ def _take_over_stdlib(stream: TextIO, level: int, shared: list[Any], renderer: A
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.INFO))
-    for noisy in ("httpx", "httpcore", "opensearch", "urllib3", "mcp", "uvicorn.access"):
+    for noisy in ("httpx", "httpcore", "urllib3", "mcp", "uvicorn.access"):
         logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
+    logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # it logs a traceback for each failed call, which we translate and count
 
 
 def _environment(name: str) -> Callable[[Any, str, dict[str, Any]], dict[str, Any]]:
