@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from grounding.frames import SENTIMENT_WORDS, has_any, subject_words
-from grounding.intents import MAJORITY, SHARE, Intent
+from grounding.intents import MAJORITY, SHARE, Form, Intent
 from grounding.naming import Named, Vocabulary, named_in, sources_in
 from grounding.periods import Period
 from grounding.quantities import codes
@@ -54,6 +54,22 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         distinct=not sides and bool(_DISTINCT.search(text)),
         uncountable=not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS),
     )
+
+
+def within_theme(part: Part, text: str, vocabulary: Vocabulary) -> Part:
+    """A question for everything that is said about one theme, when a theme is all it names: it is answered from the documents of that theme, whatever
+    words they use."""
+    open_question = part.form is Form.TOPIC and part.intent is Intent.EVIDENCE
+    ranking = part.intent is Intent.TOP and part.dimension == "theme"
+    if not (open_question or ranking) or part.filters.theme_ids is not None or not subject_words(text):
+        return part
+    themes = named_in(text, vocabulary.themes())
+    loose = _loose_words(_COUNTING_WORDS.sub(" ", text), {stem for theme in themes for stem in theme.stems}) if themes else []
+    if len(themes) != 1 or loose or _QUOTED.search(text) or codes(text):
+        return part
+    name = themes[0].name
+    filters = replace(part.filters, theme_ids=(name,))
+    return replace(part, intent=Intent.EVIDENCE, form=Form.BROAD, filters=filters, theme=name, sides=(Side(name, None, name),))
 
 
 def _rated(part: Part, text: str) -> tuple[Part, str]:

@@ -20,9 +20,11 @@ from grounding.count_sentences import (
     trend_draft,
 )
 from grounding.intents import Intent
+from grounding.leanings import HIGH_STARS, LOW_STARS, MOST_STARS
 from grounding.naming import stems_of
 from grounding.proofs import Counted, counted
 from grounding.question_parts import Part, Side
+from grounding.ratings import RatingRange
 from grounding.trends import MIN_INTERVALS
 from runtime.tenancy import Tenant
 from search.aggregation import INTERVALS, Interval
@@ -67,15 +69,31 @@ class Counter:
         return self._compare(part) if part.intent is Intent.COMPARE else ()
 
     def overview(self, part: Part, limit: int) -> tuple[Draft, ...]:
-        """The most frequent themes, when most documents carry one and there are enough of both for a ranking to tell something."""
+        """The theme that is asked about; else the most frequent themes, when most documents carry one and there are enough of both for a ranking to tell
+        something."""
+        if part.theme is not None:
+            whole = replace(part, filters=replace(part.filters, theme_ids=None))
+            return (count_draft(self._side_proof(part.sides[0], whole), part.sides[0], whole),)
+        part = self._rated(part)
         found = self._run("theme", part.filters, None, part)
         themed = found.found.total - found.found.without
-        if found.found.total < self.min_share_documents or 2 * themed <= found.found.total or len(found.found.buckets) < 2:
+        enough = found.found.total >= self.min_share_documents and 2 * themed > found.found.total and len(found.found.buckets) > 1
+        if not enough or (part.leaning == "praise" and part.rating is None):
             return ()
         if tied(found) > limit:
             return (tie_draft(found, "theme", scope_of(part)),)
         ranked = self._top(replace(part, sides=(), dimension="theme", limit=limit))
         return () if isinstance(ranked, TooFew) else ranked
+
+    def _rated(self, part: Part) -> Part:
+        """For complaints the documents of few stars, for praise those of many, where most documents carry stars; else all of them."""
+        if not part.leaning or part.filters.rating_min is not None or part.filters.rating_max is not None:
+            return part
+        starred = self._run("documents", replace(part.filters, rating_min=0.0, rating_max=MOST_STARS), None, part).found.total
+        if 2 * starred <= self._run("documents", part.filters, None, part).found.total:
+            return part
+        rating = RatingRange(None, LOW_STARS, "") if part.leaning == "complaint" else RatingRange(HIGH_STARS, None, "")
+        return replace(part, filters=replace(part.filters, rating_min=rating.low, rating_max=rating.high), rating=rating)
 
     def account(self, part: Part) -> tuple[Draft, ...]:
         """How many documents an account wrote, and about which themes."""

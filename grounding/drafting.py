@@ -1,6 +1,6 @@
 """The drafter without a language model: sentences of the evidence, word for word, those that say the same as one finding."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grounding.addressing import speaks_to_the_machine
 from grounding.answerability import Judgement, SentenceScore
@@ -8,7 +8,7 @@ from grounding.answers import ClaimKind, Draft
 from grounding.asking import asks
 from grounding.findings import Finding, Voice, findings
 from grounding.intents import Form, form_of, leaning_of, wants_newest
-from grounding.leanings import leans
+from grounding.leanings import leaning_first
 from grounding.reading import read
 from grounding.stances import stance, statement_of
 from runtime.clock import Deadline
@@ -22,7 +22,7 @@ MAX_CITED = 20
 """Documents cited by one draft; a finding of more keeps its exact count."""
 
 FEW = 3
-"""Fewer sentences that complain, or praise, than this are filled up with others on the topic."""
+"""Fewer sentences that complain than this are filled up with neutral ones on the topic."""
 
 MAX_VOICES = 25
 """Sentences that are embedded for grouping."""
@@ -57,7 +57,8 @@ class ExtractiveDrafter:
     ) -> tuple[Draft, ...]:
         """See :class:`grounding.ports.Drafter`."""
         form = form_of(question)
-        chosen = _chosen(question, form, judgement)
+        ratings = {hit.candidate.passage.passage_id: hit.candidate.rating for hit in retrieval.hits}
+        chosen = _chosen(question, form, judgement, ratings)
         voices = self._voices(chosen, retrieval.hits, deadline)
         ordered = _ordered(question, form, findings(voices))
         return tuple(_draft(finding) for finding in ordered[: min(CLAIMS[form], self._max_claims)])
@@ -70,17 +71,16 @@ class ExtractiveDrafter:
         return tuple(_voice(sentence, by_passage[sentence.passage_id], vector) for sentence, vector in zip(chosen, vectors, strict=True))
 
 
-def _chosen(question: str, form: Form, judgement: Judgement) -> tuple[SentenceScore, ...]:
+def _chosen(question: str, form: Form, judgement: Judgement, ratings: Mapping[str, float | None]) -> tuple[SentenceScore, ...]:
     """The sentences worth drafting, best first: those that answer; for a question without a topic the most telling one of each passage."""
     ranked = answering(judgement, form) + (_opposed(question, judgement) if form is Form.YES_NO else ())
     plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text))
-    if form in (Form.FACT, Form.TOPIC) and plain:
+    if form in (Form.FACT, Form.TOPIC) and plain and judgement.threshold > 0:
         plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
     leaning = leaning_of(question)
     if leaning and form in (Form.BROAD, Form.TOPIC):
-        leaning_ones = tuple(sentence for sentence in plain if leans(sentence.text, leaning))
-        plain = leaning_ones + tuple(sentence for sentence in plain if sentence not in leaning_ones)[: max(0, FEW - len(leaning_ones))]
-    return _few_per_passage(plain, PER_PASSAGE[form])[:MAX_VOICES]
+        plain = leaning_first(plain, ratings, leaning, FEW if leaning == "complaint" else 1)
+    return _few_per_passage(plain, PER_PASSAGE[form] if judgement.threshold > 0 else 1)[:MAX_VOICES]
 
 
 def _opposed(question: str, judgement: Judgement) -> tuple[SentenceScore, ...]:

@@ -71,8 +71,10 @@ _TOP = _any(
     r"by (?:theme|topic|source|account)\b",
     r"break ?down\b",
 )
-_TREND = _any(
-    r"trends?\b", r"over time\b", _INTERVAL, r"(?:daily|weekly|monthly)\b", r"timeline\b", r"develop(?:ed|ment) (?:of|since|over)\b"
+_TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"develop(?:ed|ment) (?:of|since|over)\b")
+_PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
+_FACT_ASKED = re.compile(
+    r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made)|how (?:much|long|late|far|fast))\b", re.IGNORECASE
 )
 _COMPARE = _any(
     rf"(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}.*\bthan\b",
@@ -105,7 +107,7 @@ _TOPIC = _any(
     _EXISTS.pattern,
     r"what\b.*\b(?:ask|asking|asked|want|write|writing|talk|talking) (?:to know )?about\b",
     r"(?:what|anything|something)\b.*\b(?:say|said|saying|reports?|reported|think|thought|complain|complained|mention|mentioned|feel|happens?|happened)\b",
-    r"(?:what|anything|something)\b.*\b(?:wrong|known|written)\b",
+    r"(?:what|anything|something)\b.*\b(?:wrong|known|written|like|love|enjoy|appreciate|hate|dislike)\b",
     r"what\b.*\b(?:problems?|issues?|complaints?|trouble|difficulties|concerns?|feedback|opinions?|experiences?)\b",
     r"(?:tell me|summari[sz]e|summary|overview|describe|anything about)\b",
     r"(?:feedback|complaints?|problems?|issues?|trouble) (?:on|about|with)\b",
@@ -117,11 +119,17 @@ def intent_of(text: str) -> Intent:
     """The intent of one question, before accounts are looked for."""
     if _COMPARE.search(text):
         return Intent.COMPARE
-    if _TREND.search(text) or (CHANGING.search(text) and _COUNTED.search(text)):
+    per_interval = _PER_INTERVAL.search(text) and (_COUNTED.search(text) or _COUNT.search(text))
+    if _TREND.search(text) or per_interval or (changes(text) and _COUNTED.search(text)):
         return Intent.TREND
     if MAJORITY.search(text) or (_COUNT.search(text) and not _TIMES.search(text)):
         return Intent.COUNT
     return Intent.TOP if _TOP.search(text) else Intent.EVIDENCE
+
+
+def changes(text: str) -> bool:
+    """Whether the question asks if something is rising or falling, and not for a fact about a rise."""
+    return bool(CHANGING.search(text)) and not _FACT_ASKED.match(text)
 
 
 def form_of(text: str) -> Form:

@@ -57,6 +57,7 @@ class Resolver:
 
 
 def _beside_counts(claims: Sequence[Claim], part: Part) -> Sequence[Claim]:
-    """Findings to stand behind a count: all of an account's; elsewhere those of several documents, or a few single voices when there are none."""
+    """Findings to stand behind a count: all of an account's or a theme's; elsewhere those of several documents, or a few single voices when there are
+    none."""
     shared = tuple(claim for claim in claims if claim.document_count > 1)
-    return claims if part.intent is Intent.ACCOUNT else shared or claims[:SINGLE_VOICES]
+    return claims if part.intent is Intent.ACCOUNT or part.theme else shared or claims[:SINGLE_VOICES]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from grounding.countables import counting
+from grounding.countables import counting, within_theme
 from grounding.frames import REPORT_VERBS, has_any, subject_words
-from grounding.intents import ASKING, CHANGING, Form, Intent, form_of, intent_of, leaning_of
+from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
 from grounding.naming import Vocabulary, accounts_in, named_in
 from grounding.periods import Period, period_in
 from grounding.question_parts import Part, Plan
@@ -74,13 +74,15 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
         account=account,
         subject=" ".join(subject.split()) if subject != text and words(subject) else text,
     )
-    return part if intent in (Intent.EVIDENCE, Intent.ACCOUNT) else counting(part, subject, vocabulary)
+    if intent not in (Intent.EVIDENCE, Intent.ACCOUNT):
+        part = counting(part, subject, vocabulary)
+    return within_theme(part, subject, vocabulary)
 
 
 def _intent(text: str, vocabulary: Vocabulary) -> Intent:
     """A theme that is *rising* is a trend; a price that is rising is something people write about."""
     intent = intent_of(text)
-    if intent is Intent.EVIDENCE and CHANGING.search(text) and named_in(text, vocabulary.themes()):
+    if intent is Intent.EVIDENCE and changes(text) and named_in(text, vocabulary.themes()):
         return Intent.TREND
     return intent
 

@@ -25,9 +25,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question with one answer. ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without
-    the account and the time that became filters. ``distinct`` asks how many themes, sources or accounts there are; ``uncountable`` for a number of
-    feelings.
+    """One question with one answer.
+
+    ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
+    became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
+    are; ``uncountable`` for a number of feelings.
     """
 
     question: str
@@ -43,6 +45,7 @@ class Part:
     majority: bool = False
     leaning: Leaning = ""
     account: str | None = None
+    theme: str | None = None
     rating: RatingRange | None = None
     distinct: bool = False
     uncountable: bool = False
@@ -58,6 +61,8 @@ class Part:
             body["period"] = {"text": self.period.text, "timeZone": self.time_zone}
         if self.account:
             body["account"] = self.account
+        if self.theme:
+            body["theme"] = self.theme
         if self.leaning:
             body["leaning"] = self.leaning
         return body | {"filters": filters_as_json(self.filters)}

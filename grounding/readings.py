@@ -15,7 +15,8 @@ from grounding.question_parts import Part
 from grounding.refusing import conflicting, not_answered, off_topic, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.runs import PartResult, Run, final_claims, nothing_there
-from grounding.verifying import Verified, grounding_of, with_opposites_only
+from grounding.stances import statement_of, with_other_side
+from grounding.verifying import Verified, grounding_of, spoken_apart, with_opposites_only
 from runtime.settings import Settings
 from search.ports import Embedder, Engine
 from search.ranking import Retrieval
@@ -49,7 +50,7 @@ class Readings:
         if result.refusal is None and not broad:
             self._relevance_gate(run, result, retrieval)
         if result.refusal is None:
-            judgement = every_sentence(retrieval) if broad else self._answerability_gate(run, result, retrieval)
+            judgement = self._open(result.part, retrieval) if broad else self._answerability_gate(run, result, retrieval)
             if result.refusal is None:
                 self._draft_and_verify(run, result, retrieval, judgement)
 
@@ -93,10 +94,9 @@ class Readings:
                 result.refusal = off_topic(question, retrieval, found.score, floor, missing_code=found.missing_code)
 
     def _answerability_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> Judgement:
-        question, hits = result.part.subject, retrieval.hits
+        question = result.part.subject
         with run.recorder.step("answerability") as step:
-            cosines = passage_cosines(question, hits, self._embedder)
-            judgement = self._answerability.judge(question, [hit.candidate for hit in hits], self._embedder, cosines=cosines)
+            judgement = self._judged(question, retrieval)
             step.detail.update(
                 score=judgement.probability, threshold=judgement.threshold, missing=judgement.missing, unmet=list(judgement.unmet)
             )
@@ -106,6 +106,16 @@ class Readings:
                 step.outcome = "refused"
                 result.refusal = not_answered(question, retrieval, judgement)
         return judgement
+
+    def _open(self, part: Part, retrieval: Retrieval) -> Judgement:
+        """Nothing is beside the point where no topic is asked for; within a theme the sentences nearest to it go first."""
+        if part.theme is None:
+            return every_sentence(retrieval)
+        return replace(self._judged(part.subject, retrieval), threshold=0.0)
+
+    def _judged(self, question: str, retrieval: Retrieval) -> Judgement:
+        cosines = passage_cosines(question, retrieval.hits, self._embedder)
+        return self._answerability.judge(question, [hit.candidate for hit in retrieval.hits], self._embedder, cosines=cosines)
 
     def _draft_and_verify(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement) -> None:
         with run.recorder.step("draft") as step:
@@ -120,12 +130,13 @@ class Readings:
                 return
         evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
         first = last = self._verified(run, drafts, evidence)
+        apart = spoken_apart(first, judgement)
         for _ in range(self._settings.ask_max_repairs):
-            if not last.dropped or not last.supported:
+            if not (last.dropped or apart) or not last.supported:
                 break
             with run.recorder.step("repair") as step:
-                step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported))
-            last = self._verified(run, last.supported, evidence)
+                step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported), apart=[list(draft.cites) for draft in apart])
+            last, apart = self._verified(run, (*last.supported, *apart), evidence), ()
         self._accept(run, result, first, last)
 
     def _verified(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> Verified:
@@ -150,6 +161,8 @@ class Readings:
         result.grounding = grounding_of(first, last, accepted=bool(claims))
         decides = result.part.form is Form.YES_NO
         claims = claims if decides else tuple(with_opposites_only(claim) for claim in claims)
+        if decides and claims:
+            claims = with_other_side(claims, statement_of(result.part.subject))
         if decides and claims and all(_outvoted(claim) for claim in claims):
             result.refusal = conflicting(claims, result.hits)
         elif not claims:

@@ -4,10 +4,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from grounding.addressing import speaks_to_the_machine
+from grounding.answerability import Judgement
 from grounding.answers import Citation, Claim, ClaimKind, Draft, Grounding, Verdict
 from grounding.asking import asks
 from grounding.reading import read
 from grounding.vetoes import opposing
+
+MAX_APART = 3
+"""Documents that leave a finding and speak for themselves."""
 
 NO_DRAFT = "nothing was drafted"
 NONE_LEFT = "no drafted claim is supported"
@@ -107,3 +112,17 @@ def with_opposites_only(claim: Claim) -> Claim:
     stated = read(claim.text)
     kept = tuple(citation for citation in claim.counter_evidence if opposing(stated, read(citation.quote)))
     return replace(claim, counter_evidence=kept)
+
+
+def spoken_apart(verified: Verified, judgement: Judgement) -> tuple[Draft, ...]:
+    """Drafts of their own for documents that were grouped under a finding and do not bear it out word by word: their best sentences."""
+    pairs = zip(verified.drafts, verified.verdicts, strict=True)
+    lost = [
+        doc_id
+        for draft, verdict in pairs
+        if verdict.supported and draft.proof is None and len(draft.cites) > 1
+        for doc_id in draft.cites
+        if doc_id not in {citation.doc_id for citation in verdict.citations}
+    ]
+    best = {sentence.doc_id: sentence.text for sentence in reversed(judgement.answers) if not speaks_to_the_machine(sentence.text)}
+    return tuple(Draft(best[doc_id], ClaimKind.QUOTE, (doc_id,)) for doc_id in dict.fromkeys(lost) if doc_id in best)[:MAX_APART]
