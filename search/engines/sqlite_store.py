@@ -123,10 +123,10 @@ def _refuse_unusable(path: Path) -> None:
     """Name what is wrong with a file before SQLite touches it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise not_writable(path)
         if not path.exists():
             return
+        if not path.is_file():
+            raise not_writable(path)
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
         size, log = path.stat().st_size, path.with_name(path.name + "-wal")

@@ -84,6 +84,11 @@ class TestOpening:
         assert "WA_ENGINE_URL" in message
         assert path.read_bytes() == content
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+    def test_a_pipe_in_the_place_of_the_file_is_refused_without_waiting_for_its_writer(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "store.db")
+        assert "cannot be opened for writing" in refusal(tmp_path / "store.db")
+
     def test_a_database_of_another_program_is_refused_and_left_alone(self, tmp_path: Path) -> None:
         path = tmp_path / "other.db"
         connection = sqlite3.connect(path)
