@@ -71,6 +71,8 @@ class Readings:
                 return found
             if part.form is Form.BROAD:
                 found = self._overview(run, part, found)
+            if part.theme is not None:
+                found = self._beyond_theme(run, part, found)
             retrieval, left_out = readable(found, spending)
             result.documents_read = sum(hit.group_size for hit in retrieval.hits)
             step.detail.update(read=len(retrieval.hits), documents_read=result.documents_read)
@@ -83,6 +85,14 @@ class Readings:
         kept = () if wants_newest(part.question) else found.hits
         limit = NEWEST if wants_newest(part.question) else min(self._settings.evidence_limit, TOPIC_PASSAGES) - len(kept)
         return replace(found, hits=(*kept, *newest_hits(self._engine, run.tenant, part.filters, max(1, limit), beside=kept)))
+
+    def _beyond_theme(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
+        """Behind the documents of the theme those that carry another or none and may be about it all the same."""
+        everywhere = replace(part.filters, theme_ids=None)
+        run.recorder.spending.call("search")
+        more = self._retriever.retrieve(run.tenant, part.subject, everywhere, top_k=run.top_k, deadline=run.recorder.spending.deadline)
+        known = {hit.candidate.group_key for hit in found.hits}
+        return replace(found, hits=(*found.hits, *(hit for hit in more.hits if hit.candidate.group_key not in known)))
 
     def _relevance_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> None:
         question, floor = result.part.subject, self._settings.min_evidence_relevance
@@ -108,10 +118,16 @@ class Readings:
         return judgement
 
     def _open(self, part: Part, retrieval: Retrieval) -> Judgement:
-        """Nothing is beside the point where no topic is asked for; within a theme the sentences nearest to it go first."""
+        """Nothing is beside the point where no topic is asked for. Within a theme the sentences nearest to it go first; documents that do not carry it
+        must answer by what they say."""
         if part.theme is None:
             return every_sentence(retrieval)
-        return replace(self._judged(part.subject, retrieval), threshold=0.0)
+        judgement = self._judged(part.subject, retrieval)
+        labelled = {hit.candidate.passage.passage_id for hit in retrieval.hits if hit.candidate.theme_id == part.theme}
+        kept = tuple(
+            sentence for sentence in judgement.sentences if sentence.passage_id in labelled or sentence.score >= judgement.threshold
+        )
+        return replace(judgement, threshold=0.0, sentences=kept)
 
     def _judged(self, question: str, retrieval: Retrieval) -> Judgement:
         cosines = passage_cosines(question, retrieval.hits, self._embedder)

@@ -7,10 +7,16 @@ from grounding.answers import Citation, Claim, Nearest, Refusal, RefusalReason
 from grounding.asking import asks
 from grounding.counting import TooFew
 from grounding.languages import language_name, language_of, main_language
+from grounding.matching import shared
 from grounding.quantities import codes
+from grounding.question_kinds import read_question
+from grounding.reading import read
 from search.ranking import Hit, Retrieval
 
 NEAREST = 3
+SAME_TOPIC = 0.6
+"""Share of the question's topic that a document must ask about to be said to ask about it."""
+
 SNIPPET_CHARS = 200
 
 _MESSAGES = {
@@ -58,18 +64,23 @@ def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *
 def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> Refusal:
     """The documents are about it and nobody says it; perhaps they ask the same."""
     scores = {sentence.passage_id: sentence.score for sentence in reversed(judgement.sentences)}
+    stated = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
+    asking = _asking(question, judgement)
     hint = _language_hint(question, retrieval) or "The nearest documents show what is said about it."
-    score = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
-    if judgement.answered and score < judgement.threshold:
-        asking = len({sentence.doc_id for sentence in judgement.answers})
-        message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} about it; none answers it."
+    message = f"The documents are about this, but none says it.{_lacking(judgement)}"
+    if asking:
+        message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} about it; none answers it.{_lacking(judgement)}"
         hint = "Ask what customers say or ask about it to see their questions."
-    else:
-        score = judgement.probability
-        message = f"The documents are about this, but none says it.{_lacking(judgement)}"
     return Refusal(
-        RefusalReason.NOT_ANSWERED, message, "answerability", score, judgement.threshold, nearest_of(retrieval.hits, scores), hint
+        RefusalReason.NOT_ANSWERED, message, "answerability", stated, judgement.threshold, nearest_of(retrieval.hits, scores), hint
     )
+
+
+def _asking(question: str, judgement: Judgement) -> int:
+    """Documents that ask about what the question is about."""
+    topic = read_question(question).topic
+    asking = (sentence for sentence in judgement.sentences if asks(sentence.text))
+    return len({sentence.doc_id for sentence in asking if shared(topic, read(sentence.text).meanings) >= SAME_TOPIC})
 
 
 def _lacking(judgement: Judgement) -> str:
