@@ -1,4 +1,8 @@
-"""Finding or starting the real servers that live tests talk to. One of each kind per test session, started when the first test asks."""
+"""Finding or starting the real servers that live tests talk to. One of each kind per test session, started when the first test asks.
+
+``OPENSEARCH_URL`` and ``OPENSEARCH_COMPAT_URL`` name clusters that are already there; tests change and restore settings of the whole cluster, so name none
+that anyone works with.
+"""
 
 import os
 import shutil

@@ -43,11 +43,8 @@ class Indices:
             Misconfigured: something under this prefix was made for another model, or has another mapping than ours.
         """
         self._check_cluster()
-        if not self._cluster.find(state_index(self._prefix), "_mapping"):
-            self._make(state_index(self._prefix), self._state_body())
-        self._await_shards(state_index(self._prefix))
-        self._check_state()
-        self._put_templates()
+        self._ensure_state()
+        self._ensure_templates()
         for index, mapping in self._month_mappings(every_month(self._prefix)):
             self._check_month(index, mapping)
 
@@ -155,11 +152,26 @@ class Indices:
         body["mappings"]["properties"]["vector"]["dimension"] = self._dimension
         return body
 
-    def _put_templates(self) -> None:
-        name = f"{self._prefix}-records"
-        months = shipped("months") | {"index_patterns": [every_month(self._prefix)], "composed_of": [name]}
-        self._cluster.put("_component_template", name, body={"template": self._record_body()})
-        self._cluster.put("_index_template", f"{self._prefix}-months", body=months)
+    def _ensure_state(self) -> None:
+        index = state_index(self._prefix)
+        if self._cluster.find(index, "_mapping") is None:
+            self._make(index, self._state_body())
+            self._await_shards(index)
+        mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
+        self._check_model(index, mapping)
+        self._refuse(index, list(differences(shipped("state")["mappings"]["properties"], mapping.get("properties", {}))))
+
+    def _ensure_templates(self) -> None:
+        """Written only when they are not as they must be, so that a user who may only read can open the engine."""
+        component, months = f"{self._prefix}-records", f"{self._prefix}-months"
+        body = self._record_body()
+        stored = self._cluster.find("_component_template", component)
+        mappings = stored["component_templates"][0]["component_template"]["template"].get("mappings", {}) if stored else {}
+        if any(differences(body["mappings"], mappings)):
+            self._cluster.put("_component_template", component, body={"template": body})
+        if self._cluster.find("_index_template", months) is None:
+            wanted = shipped("months") | {"index_patterns": [every_month(self._prefix)], "composed_of": [component]}
+            self._cluster.put("_index_template", months, body=wanted)
 
     def _month_mappings(self, target: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         answer: Mapping[str, Any] = self._cluster.get(target, "_mapping", expand_wildcards="open")
@@ -171,12 +183,6 @@ class Indices:
         version = self._cluster.get().get("version", {})
         if not isinstance(version, Mapping) or version.get("distribution") != "opensearch":
             raise Misconfigured(f"what answers at {self._cluster.location} is not OpenSearch; check WA_ENGINE_URL")
-
-    def _check_state(self) -> None:
-        index = state_index(self._prefix)
-        mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
-        self._check_model(index, mapping)
-        self._refuse(index, list(differences(shipped("state")["mappings"]["properties"], mapping.get("properties", {}))))
 
     def _check_month(self, index: str, mapping: Mapping[str, Any]) -> None:
         self._check_model(index, mapping)
