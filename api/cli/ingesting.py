@@ -62,19 +62,32 @@ class Request:
 
 
 def stored(request: Request, common: Common) -> int:
-    """Ingest every input, print the report, and say how it ended."""
+    """Ingest every input, print the report, and say how it ended. An input that cannot be read loses no other: it is named after the report.
+
+    Raises:
+        InvalidRequest: an input cannot be read at all.
+    """
+    unreadable: list[InvalidRequest] = []
     with session(common) as opened, _rejections_to(request.rejects) as rejected:
-        report = _ingested(request, opened, rejected)
-        opened.screen.show(lambda: report_view(report), lambda: rendering.ingest_report(report))
-        for note in report_notes(report):
-            opened.screen.note(note)
-        for warning in report.warnings:
-            opened.screen.warn(warning)
-        if report.interrupted:
-            opened.screen.warn(f"interrupted; {report.received:,} rows are done and stay so. Run the same command again to resume")
+        report = _ingested(request, opened, rejected, unreadable)
+        if report is not None:
+            _tell(report, opened.screen)
+    if unreadable:
+        raise unreadable[0] if len(unreadable) == 1 else InvalidRequest("; ".join(error.reason for error in unreadable), field="files")
+    assert report is not None
     if report.interrupted:
         return INTERRUPTED
     return REJECTED if request.strict and report.rejected else DONE
+
+
+def _tell(report: IngestReport, told: Screen) -> None:
+    told.show(lambda: report_view(report), lambda: rendering.ingest_report(report))
+    for note in report_notes(report):
+        told.note(note)
+    for warning in report.warnings:
+        told.warn(warning)
+    if report.interrupted:
+        told.warn(f"interrupted; {report.received:,} rows are done and stay so. Run the same command again to resume")
 
 
 def dry(request: Request, common: Common) -> int:
@@ -93,24 +106,40 @@ def dry(request: Request, common: Common) -> int:
     return REJECTED if request.strict and any(each.rejected for _, each in previews) else DONE
 
 
-def _ingested(request: Request, opened: Session, rejected: OnRejection | None) -> IngestReport:
-    service = opened.service
-    defaults = request.defaults(service.settings)
+def _ingested(request: Request, opened: Session, rejected: OnRejection | None, unreadable: list[InvalidRequest]) -> IngestReport | None:
     reports: list[tuple[str, IngestReport]] = []
-    batch_id = request.batch_id
     for name in request.inputs:
-        with (
-            read_rows(_opened(name, opened.screen), request.options) as rows,
-            progress_on(opened.screen, service.clock, _called(name), rows.share_read) as told,
-        ):
-            report = service.ingester.ingest(
-                opened.tenant, rows, batch_id=batch_id, defaults=defaults, progress=told, on_rejection=_naming(rejected, name)
-            )
-        batch_id = report.batch_id
+        try:
+            report = _one(name, request, opened, rejected, reports[0][1].batch_id if reports else request.batch_id)
+        except InvalidRequest as error:
+            unreadable.append(_naming_the_file(error, name) if len(request.inputs) > 1 else error)
+            continue
         reports.append((_called(name), report))
         if report.interrupted:
             break
-    return reports[0][1] if len(request.inputs) == 1 else together(reports)
+    if not reports:
+        return None
+    return reports[0][1] if len(reports) == 1 else together(reports)
+
+
+def _naming_the_file(error: InvalidRequest, name: str) -> InvalidRequest:
+    return InvalidRequest(f"{_called(name)}: {error.reason}", field=error.field)
+
+
+def _one(name: str, request: Request, opened: Session, rejected: OnRejection | None, batch_id: str | None) -> IngestReport:
+    service = opened.service
+    with (
+        read_rows(_opened(name, opened.screen), request.options) as rows,
+        progress_on(opened.screen, service.clock, _called(name), rows.share_read) as told,
+    ):
+        return service.ingester.ingest(
+            opened.tenant,
+            rows,
+            batch_id=batch_id,
+            defaults=request.defaults(service.settings),
+            progress=told,
+            on_rejection=_naming(rejected, name),
+        )
 
 
 def _opened(name: str, told: Screen) -> Path | BinaryIO:

@@ -134,3 +134,14 @@ def test_a_file_that_is_no_text_of_rows_is_a_readable_error(run: Run, tmp_path: 
     assert ended.returncode == 2
     assert ended.stderr.startswith("error: ")
     assert "Traceback" not in ended.stderr
+
+
+def test_an_input_that_cannot_be_read_loses_no_other_and_is_named_after_the_report(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("first.jsonl", "empty.csv", "last.jsonl")]
+    paths[0].write_text(jsonl(ROWS[:1]))
+    paths[1].write_text("")
+    paths[2].write_text(jsonl([ROWS[0] | {"doc_id": "z"}]))
+    ended = run("ingest", *map(str, paths), "--json", "--quiet")
+    assert ended.returncode == 2
+    assert json.loads(ended.stdout)["indexed"] == 2
+    assert "empty.csv: holds no rows" in ended.stderr
