@@ -187,9 +187,10 @@ class Servers:
 
 def remove_prefix(url: str, prefix: str) -> None:
     """Remove every index and template under a test's prefix."""
-    with httpx.Client(base_url=url, timeout=30) as client:
-        for index in client.get(f"/{prefix}*/_settings", params={"expand_wildcards": "all"}).json():
-            client.delete(f"/{index}")
+    with httpx.Client(base_url=url, timeout=120) as client:
+        indices = list(client.get(f"/{prefix}*/_alias", params={"expand_wildcards": "all"}).json())
+        for start in range(0, len(indices), 40):
+            client.delete("/" + ",".join(indices[start : start + 40]))
         client.delete(f"/_index_template/{prefix}-months")
         client.delete(f"/_component_template/{prefix}-records")
 

@@ -1,6 +1,7 @@
 """The same documents and questions on both engines, after a merge: the same answer, as ``docs/how-it-works.md`` defines it."""
 
 import random
+import uuid
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
@@ -22,6 +23,7 @@ from search.passages import split
 from search.ports import Engine
 from search.ranking import BucketQuery, LegHit, LegQuery
 from tests.search.engines.scripted import settings_of
+from tests.servers import remove_prefix
 
 live = pytest.mark.live("opensearch")
 
@@ -72,18 +74,17 @@ def engines(
     opensearch_url: str, writes: list[DocumentWrite], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Engine, OpenSearchEngine]]:
     """Both engines with the sample, merged. Nothing is deleted: OpenSearch keeps what is for a while, and counts it in BM25's statistics."""
-    settings = settings_of(opensearch_url, "tparity")
+    settings = settings_of(opensearch_url, "t" + uuid.uuid4().hex[:12])
     file = tmp_path_factory.mktemp("parity") / "store.db"
     clock = SystemClock()
     with (
         open_embedded(file, model=MODEL, dimension=DIMENSION, clock=clock) as embedded,
         open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=clock) as cluster,
     ):
-        cluster.erase(TENANT)
         load(TENANT, writes, embedded, cluster)
         merge(cluster, opensearch_url, Names(settings.index_prefix, TENANT))
         yield embedded, cluster
-        cluster.erase(TENANT)
+    remove_prefix(opensearch_url, settings.index_prefix)
 
 
 @live
