@@ -1,11 +1,11 @@
 """Two rankings made one. Pure: the same legs give the same order, ties by passage id, and contributions that add up to the score."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from search.query_shape import QueryShape
-from search.ranking import Candidate, Fused, LegHit
+from search.ranking import Fused, LegHit
 
 EXACT_SHARE = 0.75
 """Lexical share of a question with codes or quoted phrases."""
@@ -47,8 +47,8 @@ def rrf(lexical: Sequence[LegHit], vector: Sequence[LegHit], k: int = 60, weight
     return _fused(
         lexical,
         vector,
-        {hit.candidate.passage.passage_id: 2 * weights.lexical / (k + hit.rank) for hit in lexical},
-        {hit.candidate.passage.passage_id: 2 * weights.vector / (k + hit.rank) for hit in vector},
+        [2 * weights.lexical / (k + hit.rank) for hit in lexical],
+        [2 * weights.vector / (k + hit.rank) for hit in vector],
     )
 
 
@@ -57,38 +57,36 @@ def weighted(lexical: Sequence[LegHit], vector: Sequence[LegHit], weights: LegWe
     return _fused(lexical, vector, _stretched(lexical, weights.lexical), _stretched(vector, weights.vector))
 
 
-def _stretched(leg: Sequence[LegHit], weight: float) -> dict[str, float]:
-    if not leg:
-        return {}
-    worst, best = min(hit.score for hit in leg), max(hit.score for hit in leg)
-    width = best - worst
-    return {hit.candidate.passage.passage_id: weight * ((hit.score - worst) / width if width > 0 else 1.0) for hit in leg}
+def _stretched(leg: Sequence[LegHit], weight: float) -> list[float]:
+    scores = [hit.score for hit in leg]
+    worst, best = min(scores, default=0.0), max(scores, default=0.0)
+    return [weight * ((score - worst) / (best - worst) if best > worst else 1.0) for score in scores]
 
 
 def _fused(
-    lexical: Iterable[LegHit], vector: Iterable[LegHit], from_lexical: Mapping[str, float], from_vector: Mapping[str, float]
+    lexical: Sequence[LegHit], vector: Sequence[LegHit], from_lexical: Sequence[float], from_vector: Sequence[float]
 ) -> tuple[Fused, ...]:
-    words = {hit.candidate.passage.passage_id: hit for hit in lexical}
-    meaning = {hit.candidate.passage.passage_id: hit for hit in vector}
-
-    def one(passage_id: str, candidate: Candidate) -> Fused:
-        word, sense = words.get(passage_id), meaning.get(passage_id)
-        parts = from_lexical.get(passage_id, 0.0), from_vector.get(passage_id, 0.0)
-        return Fused(
-            candidate=candidate,
-            score=parts[0] + parts[1],
-            lexical_score=word.score if word else None,
-            lexical_rank=word.rank if word else None,
-            lexical_contribution=parts[0],
-            vector_score=sense.score if sense else None,
-            vector_rank=sense.rank if sense else None,
-            vector_contribution=parts[1],
-        )
-
-    both = {passage_id: hit.candidate for leg in (words, meaning) for passage_id, hit in leg.items()}
-    return tuple(sorted((one(passage_id, candidate) for passage_id, candidate in both.items()), key=best_first))
+    words = {hit.candidate.passage.passage_id: (hit, part) for hit, part in zip(lexical, from_lexical, strict=True)}
+    meaning = {hit.candidate.passage.passage_id: (hit, part) for hit, part in zip(vector, from_vector, strict=True)}
+    scores = {passage_id: part for passage_id, (_, part) in words.items()}
+    for passage_id, (_, part) in meaning.items():
+        scores[passage_id] = scores.get(passage_id, 0.0) + part
+    order = sorted(scores, key=lambda passage_id: (-scores[passage_id], passage_id))
+    return tuple(_one(words.get(passage_id), meaning.get(passage_id)) for passage_id in order)
 
 
-def best_first(fused: Fused) -> tuple[float, str]:
-    """Sort key: score descending, then passage id ascending."""
-    return -fused.score, fused.candidate.passage.passage_id
+def _one(word: tuple[LegHit, float] | None, sense: tuple[LegHit, float] | None) -> Fused:
+    """Either of the two is there."""
+    found = word or sense
+    assert found is not None
+    from_words, from_meaning = (word[1] if word else 0.0), (sense[1] if sense else 0.0)
+    return Fused(
+        candidate=found[0].candidate,
+        score=from_words + from_meaning,
+        lexical_score=word[0].score if word else None,
+        lexical_rank=word[0].rank if word else None,
+        lexical_contribution=from_words,
+        vector_score=sense[0].score if sense else None,
+        vector_rank=sense[0].rank if sense else None,
+        vector_contribution=from_meaning,
+    )

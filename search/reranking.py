@@ -1,17 +1,17 @@
 """The fused list, reordered by named features. Pure: contributions add up to the score, ties by passage id, and no clock but the one passed in."""
 
-import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
-from search.agreement import agreements, rarity, terms_of
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
 from search.analysis import MAX_QUERY_TERMS, content_terms, query_terms, tokens
 from search.fusion import EVEN, LegWeights
 from search.query_shape import QueryShape
 from search.ranking import Candidate, Feature, Fused
+from search.term_table import Floats, Ids, PassageTerms, TermTable, ids_of, passage_terms
 
 WEIGHTS: Mapping[str, float] = {
     "relevance": 0.3,
@@ -41,24 +41,22 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the features look at: the question, the candidates with their terms, and how rare each term is among them."""
+    """What the features look at: the question, and the candidates with their terms. ``wording`` is twice the lexical share."""
 
     query: str
     shape: QueryShape
     fused: tuple[Fused, ...]
-    terms: tuple[tuple[str, ...], ...]
-    counts: tuple[Mapping[str, int], ...]
-    rare: Mapping[str, float]
+    terms: tuple[PassageTerms, ...]
+    table: TermTable
     wording: float
     now: datetime
 
     @classmethod
     def of(cls, query: str, shape: QueryShape, fused: Sequence[Fused], weights: LegWeights, now: datetime | None) -> "Pool":
         """Analyse the passages once for all features."""
-        terms = tuple(terms_of(_text(one.candidate)) for one in fused)
-        counts = tuple(Counter(passage) for passage in terms)
+        terms = tuple(passage_terms(_text(one.candidate)) for one in fused)
         now = now or max(one.candidate.occurred_at for one in fused)
-        return cls(query[:_MAX_QUERY_CHARS], shape, tuple(fused), terms, counts, rarity(counts), 2 * weights.lexical, now)
+        return cls(query[:_MAX_QUERY_CHARS], shape, tuple(fused), terms, TermTable(terms), 2 * weights.lexical, now)
 
 
 def rerank(
@@ -84,14 +82,15 @@ def rerank(
     if not fused:
         return ()
     pool = Pool.of(query, shape, fused, weights, now)
-    columns = {name: measure(pool) for name, measure in _MEASURES.items()}
-    scores = [math.fsum(WEIGHTS[name] * column[row] for name, column in columns.items()) for row in range(len(fused))]
+    values = np.array([measure(pool) for measure in _MEASURES.values()], np.float64)
+    scores = (np.array([[WEIGHTS[name]] for name in _MEASURES]) * values).sum(axis=0).tolist()  # term by term: equal candidates stay equal
     order = sorted(range(len(fused)), key=lambda row: (-scores[row], fused[row].candidate.passage.passage_id))[:top_k]
-    return tuple(Ranked(fused[row], scores[row], _features(columns, row)) for row in order)
+    return tuple(_ranked(fused[row], scores[row], values[:, row].tolist()) for row in order)
 
 
-def _features(columns: Mapping[str, Sequence[float]], row: int) -> tuple[Feature, ...]:
-    return tuple(Feature(name, column[row], WEIGHTS[name], WEIGHTS[name] * column[row]) for name, column in columns.items())
+def _ranked(fused: Fused, score: float, values: Sequence[float]) -> Ranked:
+    features = tuple(Feature(name, value, WEIGHTS[name], value * WEIGHTS[name]) for name, value in zip(_MEASURES, values, strict=True))
+    return Ranked(fused, score, features)
 
 
 def _relevance(pool: Pool) -> list[float]:
@@ -114,30 +113,20 @@ def _stretched(scores: Sequence[float | None]) -> list[float]:
     return [0.0 if score is None else (score - worst) / (best - worst) if best > worst else 1.0 for score in scores]
 
 
-def _agreement(pool: Pool) -> list[float]:
+def _agreement(pool: Pool) -> Floats:
     relevance, strength = WEIGHTS["relevance"], WEIGHTS["strength"]
     heard = [relevance * place + strength * score for place, score in zip(_relevance(pool), _strength(pool), strict=True)]
-    return [float(value) for value in agreements(pool.counts, [one / max(heard) for one in heard], pool.rare)]
+    loudest = max(heard)
+    return pool.table.agreement([one / loudest for one in heard])
 
 
-def _coverage(pool: Pool) -> list[float]:
+def _coverage(pool: Pool) -> Floats:
     asked = list(dict.fromkeys(content_terms(pool.query)))[:MAX_QUERY_TERMS] or list(query_terms(pool.query))
-    rare = {term: pool.rare[term] for term in asked if term in pool.rare}
-    total = sum(rare.values())
-    return [pool.wording * sum(rare[term] for term in rare if term in counts) / total if total else 0.0 for counts in pool.counts]
+    return pool.wording * pool.table.coverage(ids_of(asked))
 
 
-def _proximity(pool: Pool) -> list[float]:
-    asked = tokens(pool.query)[:MAX_QUERY_TERMS]
-    pairs = {frozenset(pair) for pair in pairwise(asked)}
-    return [pool.wording * len(pairs & _near(terms, frozenset(asked))) / len(pairs) if pairs else 0.0 for terms in pool.terms]
-
-
-def _near(terms: Sequence[str], asked: frozenset[str]) -> set[frozenset[str]]:
-    """The pairs of asked terms that stand side by side, in either order, or with one other term between them."""
-    places = [(place, term) for place, term in enumerate(terms) if term in asked]
-    near = [*pairwise(places), *zip(places, places[2:], strict=False)]
-    return {frozenset((left, right)) for (start, left), (end, right) in near if end - start <= 2}
+def _proximity(pool: Pool) -> Floats:
+    return pool.wording * pool.table.proximity(ids_of(tokens(pool.query)[:MAX_QUERY_TERMS]))
 
 
 def _code(pool: Pool) -> list[float]:
@@ -145,8 +134,8 @@ def _code(pool: Pool) -> list[float]:
 
 
 def _phrase(pool: Pool) -> list[float]:
-    wanted = [phrase for quoted in pool.shape.phrases if (phrase := tuple(tokens(quoted)))]
-    return _insisted([[float(_holds(terms, phrase)) for terms in pool.terms] for phrase in wanted], len(pool.fused))
+    wanted = [phrase for quoted in pool.shape.phrases if len(phrase := ids_of(tokens(quoted)))]
+    return _insisted([[float(_holds(terms.order, phrase)) for terms in pool.terms] for phrase in wanted], len(pool.fused))
 
 
 def _insisted(rows: Sequence[Sequence[float]], size: int) -> list[float]:
@@ -155,9 +144,8 @@ def _insisted(rows: Sequence[Sequence[float]], size: int) -> list[float]:
     return [2 * sum(row[place] for row in told) / len(told) - 1 for place in range(size)] if told else [0.0] * size
 
 
-def _holds(terms: Sequence[str], phrase: Sequence[str]) -> bool:
-    size = len(phrase)
-    return any(tuple(terms[start : start + size]) == phrase for start in range(len(terms) - size + 1))
+def _holds(terms: Ids, phrase: Ids) -> bool:
+    return len(terms) >= len(phrase) and bool((sliding_window_view(terms, len(phrase)) == phrase).all(axis=1).any())
 
 
 def _source(pool: Pool) -> list[float]:
@@ -173,7 +161,7 @@ def _text(candidate: Candidate) -> str:
     return f"{candidate.title}\n{candidate.passage.text}" if candidate.title else candidate.passage.text
 
 
-_MEASURES: Mapping[str, Callable[[Pool], list[float]]] = {
+_MEASURES: Mapping[str, Callable[[Pool], Sequence[float] | Floats]] = {
     "relevance": _relevance,
     "strength": _strength,
     "agreement": _agreement,
