@@ -58,9 +58,9 @@ class OpenSearchEngine:
         self.state = OpenSearchState(cluster, prefix, clock)
 
     @property
-    def guard(self) -> Guard:
-        """What every call goes through; its state is for metrics."""
-        return self._cluster.guard
+    def guards(self) -> tuple[Guard, Guard]:
+        """What every read and every write goes through; their state is for metrics."""
+        return self._cluster.reads, self._cluster.writes
 
     def prepare(self) -> None:
         """Make what all tenants share, and refuse indices that this release must not touch."""
@@ -173,10 +173,15 @@ def connected(settings: Settings, clock: Clock) -> Cluster:
         http_auth=_credentials(url.username, url.password, settings),
         max_retries=0,
         timeout=settings.engine_timeout_s,
-        pool_maxsize=settings.bulkhead_calls,
+        pool_maxsize=2 * settings.bulkhead_calls,
     )
-    guard = Guard(
-        DEPENDENCY,
+    location = f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}"
+    return Cluster(client, _guard(DEPENDENCY, settings, clock), _guard(f"{DEPENDENCY}_writes", settings, clock), location)
+
+
+def _guard(dependency: str, settings: Settings, clock: Clock) -> Guard:
+    return Guard(
+        dependency,
         timeout_s=settings.engine_timeout_s,
         clock=clock,
         bulkhead_calls=settings.bulkhead_calls,
@@ -184,7 +189,6 @@ def connected(settings: Settings, clock: Clock) -> Cluster:
         breaker_failures=settings.breaker_failures,
         breaker_open_s=settings.breaker_open_s,
     )
-    return Cluster(client, guard, f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}")
 
 
 def _port(url: SplitResult) -> int:

@@ -12,15 +12,23 @@ import opensearchpy
 from runtime.clock import Deadline
 from runtime.errors import ServiceError
 from runtime.resilience import Guard
-from search.engines.opensearch_errors import failure_reason, failure_type, translated, unavailable
-from search.engines.opensearch_items import Item, classified
+from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type, translated, unavailable
+from search.engines.opensearch_items import Fate, Item, classified
 
 CHUNK_ITEMS = 500
 CHUNK_BYTES = 5_000_000
 
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*\Z")
 _PATTERN = re.compile(r"[a-z][a-z0-9]*(-\*)+\Z")
-_UNTAKEN = ("overloaded", "blocked")
+_PASSING = {
+    "circuit_breaking_exception",
+    "rejected_execution_exception",
+    "opensearch_rejected_execution_exception",
+    "no_shard_available_action_exception",
+    "node_not_connected_exception",
+    "node_disconnected_exception",
+    "illegal_index_shard_state_exception",
+}
 _UNSENT = Item("overloaded", "not sent")
 _NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -44,36 +52,42 @@ def to_json(value: object) -> bytes:
 
 
 class Cluster:
-    """A client of one cluster. Safe to share between threads; make it after a fork."""
+    """A client of one cluster. Safe to share between threads; make it after a fork.
 
-    def __init__(self, client: opensearchpy.OpenSearch, guard: Guard, location: str) -> None:
+    Reads and writes have a guard each: a cluster that takes no writes for a while may answer questions all the same.
+    """
+
+    def __init__(self, client: opensearchpy.OpenSearch, reads: Guard, writes: Guard, location: str) -> None:
         self._client = client
-        self.guard = guard
+        self.reads = reads
+        self.writes = writes
         self.location = location
         self._closed = False
 
-    def get(self, *path: str, deadline: Deadline | None = None, **params: str) -> Any:
+    def get(self, *path: str, **params: str) -> Any:
         """The answer to a GET."""
-        return self._guarded("GET", path, None, params, deadline)
+        return self.reads.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s), repeatable=True)
 
     def find(self, *path: str, **params: str) -> Any | None:
         """The answer to a GET of something that may not be there, which is None."""
-        answer = self.guard.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s, ignore=(404,)), repeatable=True)
+        answer = self.reads.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s, ignore=(404,)), repeatable=True)
         return None if "error" in answer or answer.get("found") is False else answer
 
     def put(self, *path: str, body: object, repeatable: bool = True, **params: str) -> Any:
         """The answer to a PUT."""
-        return self._guarded("PUT", path, to_json(body), params, None, repeatable=repeatable)
+        content = to_json(body)
+        return self.writes.call(lambda timeout_s: self._perform("PUT", path, content, params, timeout_s), repeatable=repeatable)
 
-    def post(self, *path: str, body: object = None, deadline: Deadline | None = None, **params: str) -> Any:
+    def post(self, *path: str, body: object) -> Any:
         """The answer to a POST that may be sent twice."""
-        return self._guarded("POST", path, None if body is None else to_json(body), params, deadline)
+        content = to_json(body)
+        return self.writes.call(lambda timeout_s: self._perform("POST", path, content, {}, timeout_s), repeatable=True)
 
     def drop(self, *path: str, **params: str) -> Any:
         """The answer to a DELETE; an absent thing is ``NotFound``, a pattern a defect."""
         if any("*" in segment for segment in path):
             raise ValueError("a pattern is never deleted")
-        return self._guarded("DELETE", path, None, params, None)
+        return self.writes.call(lambda timeout_s: self._perform("DELETE", path, None, params, timeout_s), repeatable=True)
 
     def search(self, index: str, body: Mapping[str, Any], *, deadline: Deadline | None = None) -> Mapping[str, Any]:
         """One whole search. An alias that is not there finds nothing; a part that failed makes all of it ``Unavailable``."""
@@ -87,18 +101,25 @@ class Cluster:
         deadline: Deadline | None = None,
         accept: Callable[[Sequence[Mapping[str, Any]]], None],
     ) -> Sequence[Mapping[str, Any]]:
-        """Several searches in one round trip; ``lines`` alternate header and body. ``accept`` raises ``Unavailable`` on answers worth asking for again."""
+        """Several searches in one round trip; ``lines`` alternate header and body.
+
+        ``accept`` raises ``Unavailable`` on answers that cannot be used. They are asked for again when the cause may pass; one that stays (a spoilt
+        index of one tenant) says nothing about the cluster and is no business of its circuit breaker.
+        """
         for header in lines[::2]:
             if not _NAME.match(str(header.get("index", ""))):
                 raise ValueError("a search that names no index would search every tenant")
         body = b"".join(to_json(line) + b"\n" for line in lines)
 
         def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
-            responses: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, headers=_NDJSON)["responses"]
-            accept(responses)
-            return responses
+            answers: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, headers=_NDJSON)["responses"]
+            if any(may_pass(answer) for answer in answers):
+                accept(answers)
+            return answers
 
-        return self.guard.call(ask, deadline=deadline, repeatable=True)
+        responses = self.reads.call(ask, deadline=deadline, repeatable=True)
+        accept(responses)
+        return responses
 
     def bulk(self, operations: Sequence[Operation], *, refresh: bool = False, deadline: Deadline | None = None) -> tuple[Item, ...]:
         """One item per operation, in order; each must be safe to send twice. What the cluster was too busy for is sent again, alone.
@@ -116,7 +137,7 @@ class Cluster:
             answers = self._perform("POST", ("_mget",), body, {"_source_includes": fields}, timeout_s)["docs"]
             return [answer for answer in answers if _is_found(answer)]
 
-        return self.guard.call(ask, repeatable=True)
+        return self.reads.call(ask, repeatable=True)
 
     def refresh(self, index: str) -> None:
         """Make everything written visible to searches; an alias that is not there has nothing to show."""
@@ -126,7 +147,7 @@ class Cluster:
             if lost := failed_shards(answer):
                 raise unavailable(lost)
 
-        self.guard.call(ask, repeatable=True)
+        self.reads.call(ask, repeatable=True)
 
     def close(self) -> None:
         """Drop the connections; further calls are errors."""
@@ -138,28 +159,15 @@ class Cluster:
         params = {"refresh": "true" if refresh else "false"}
 
         def send(timeout_s: float) -> None:
-            waiting = [n for n, item in enumerate(items) if item.fate in _UNTAKEN]
+            waiting = [n for n, item in enumerate(items) if item.fate == "overloaded"]
             answer = self._perform("POST", ("_bulk",), b"".join(chunk[n] for n in waiting), params, timeout_s, headers=_NDJSON)
             for n, item in zip(waiting, answer["items"], strict=True):
                 items[n] = classified(item)
-            _raise_if_untaken(items)
+            _refuse(items, "overloaded")
 
-        self.guard.call(send, deadline=deadline, repeatable=True)
+        self.writes.call(send, deadline=deadline, repeatable=True)
+        _refuse(items, "blocked")
         return items
-
-    def _guarded(
-        self,
-        method: str,
-        path: Sequence[str],
-        body: bytes | None,
-        params: Mapping[str, str],
-        deadline: Deadline | None,
-        *,
-        repeatable: bool = True,
-    ) -> Any:
-        return self.guard.call(
-            lambda timeout_s: self._perform(method, path, body, params, timeout_s), deadline=deadline, repeatable=repeatable
-        )
 
     def _perform(
         self,
@@ -203,6 +211,14 @@ def loss(response: Mapping[str, Any]) -> str:
     return failed_shards(response) or ("the search ran out of time" if response.get("timed_out") else "")
 
 
+def may_pass(response: Mapping[str, Any]) -> bool:
+    """True when a search failed for a reason that may be gone in a moment: load, or a shard on its way up."""
+    if "error" in response:
+        return response.get("status") in OVERLOADED_STATUS
+    failures = response.get("_shards", {}).get("failures", [])
+    return any(str(failure_type(failure.get("reason"))) in _PASSING for failure in failures)
+
+
 def failed_shards(answer: Mapping[str, Any]) -> str:
     """Which part of the shards did not take part, and why; empty when all did."""
     shards = answer.get("_shards", {})
@@ -224,9 +240,9 @@ def _is_found(answer: Mapping[str, Any]) -> bool:
     return bool(answer.get("found"))
 
 
-def _raise_if_untaken(items: Sequence[Item]) -> None:
+def _refuse(items: Sequence[Item], fate: Fate) -> None:
     for item in items:
-        if item.fate in _UNTAKEN:
+        if item.fate == fate:
             raise unavailable(f"did not take a write ({item.reason})")
 
 

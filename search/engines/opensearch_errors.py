@@ -13,7 +13,7 @@ HEAP_FULL_RETRY_S = 30.0
 """A breaker that calls itself permanent stays tripped until heap is freed: repeating sooner only adds to the load."""
 
 _SECURITY = "security_exception"
-_OVERLOADED = {429, 500, 502, 503, 504}
+OVERLOADED_STATUS = frozenset({429, 500, 502, 503, 504})
 
 
 class NoRoom(Misconfigured):
@@ -72,7 +72,7 @@ def _refused(error: driver.TransportError) -> ServiceError:
     reason = failure_reason(failure) if isinstance(failure, Mapping) else f"status {error.status_code}"
     if status == 401 or kind == _SECURITY:
         return Misconfigured(f"OpenSearch refuses the user of WA_ENGINE_URL ({reason}); check its rights and WA_ENGINE_PASSWORD_FILE")
-    if status in _OVERLOADED or kind == "cluster_block_exception":
+    if status in OVERLOADED_STATUS or kind == "cluster_block_exception":
         return unavailable(reason, HEAP_FULL_RETRY_S if _heap_is_full(failure) else None)
     return _answered(status, kind, reason)
 

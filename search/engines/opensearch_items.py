@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from search.engines.opensearch_errors import failure_reason, failure_type
+from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type
 
 Fate = Literal["written", "absent", "stale", "poison", "no_index", "blocked", "overloaded"]
 """``stale``: something newer is there, which is a success for a replay. ``poison``: never accepted, so never repeated. ``blocked``: writes are
 switched off. ``overloaded``: the node is busy or gone, so repeat. ``absent``: a delete of what was not there."""
-
-_OVERLOADED_STATUS = {429, 500, 502, 503, 504}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +41,4 @@ def _fate(status: int, kind: str) -> Fate:
         return "no_index"
     if status == 409:
         return "stale"
-    return "overloaded" if status in _OVERLOADED_STATUS else "poison"
+    return "overloaded" if status in OVERLOADED_STATUS else "poison"

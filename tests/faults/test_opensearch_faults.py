@@ -101,7 +101,7 @@ def test_after_some_failures_in_a_row_the_cluster_is_left_alone_for_a_while() ->
     for _ in range(3):
         with pytest.raises(Unavailable):
             engine.stored(TENANT, ["a"])
-    assert engine.guard.breaker_state is BreakerState.OPEN
+    assert [guard.breaker_state for guard in engine.guards] == [BreakerState.OPEN, BreakerState.CLOSED]
     with pytest.raises(CircuitOpen):
         engine.stored(TENANT, ["a"])
 

@@ -18,7 +18,7 @@ class ScriptedCluster(Cluster):
     """Calls ``before_bulk(n)`` before the n-th bulk request with operations; a claim is 1, its passages are 2, its settlement is 3."""
 
     def __init__(self, cluster: Cluster, before_bulk: Callable[[int], None]) -> None:
-        super().__init__(cluster._client, cluster.guard, cluster.location)
+        super().__init__(cluster._client, cluster.reads, cluster.writes, cluster.location)
         self._before_bulk = before_bulk
         self._bulks = 0
 

@@ -8,6 +8,7 @@ import pytest
 
 from runtime.clock import Deadline, SystemClock
 from runtime.errors import DeadlineExceeded, ServiceError, Unavailable
+from runtime.resilience import BreakerState
 from runtime.tenancy import Tenant, tenant_named
 from search.documents import EVERYTHING, Filters
 from search.engines.opensearch import OpenSearchEngine, connected
@@ -105,6 +106,17 @@ def test_a_count_that_would_be_partial_is_unavailable(engine: OpenSearchEngine, 
     ):
         with pytest.raises(Unavailable):
             count()
+
+
+def test_a_spoilt_index_of_one_tenant_does_not_open_the_circuit_for_all(
+    engine: OpenSearchEngine, opensearch_prefix: str, add_index: AddIndex
+) -> None:
+    add_index(Names(opensearch_prefix, TENANT).month_index("202604"), occurred_at={"type": "text"})
+    for _ in range(10):
+        with pytest.raises(Unavailable):
+            engine.documents(TENANT, EVERYTHING)
+    assert [guard.breaker_state for guard in engine.guards] == [BreakerState.CLOSED, BreakerState.CLOSED]
+    assert engine.guards[0].retries == 0
 
 
 def every_read(engine: OpenSearchEngine) -> list[Callable[[], object]]:

@@ -282,6 +282,11 @@ def test_a_write_block_is_unavailable_and_the_replay_after_it_writes_everything(
     httpx.put(month, json={"index.blocks.write": True}, timeout=30).raise_for_status()
     with pytest.raises(Unavailable, match="cluster_block_exception"):
         engine.write(tenant, [short("b"), short("c")])
+    for _ in range(6):
+        long_ago(clock)
+        with pytest.raises(Unavailable):
+            engine.write(tenant, [short("b")])
+    assert passages(engine, tenant) == [("a#000000", 1)]
     assert set(engine.stored(tenant, ["a", "b", "c"])) == {"a"}
     httpx.put(month, json={"index.blocks.write": None}, timeout=30).raise_for_status()
     long_ago(clock)
