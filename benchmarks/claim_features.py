@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.claim_sets import Pair
 from benchmarks.folds import Bools, Floats
 from benchmarks.vectors import VectorShelf
-from grounding.bearing import Assertion, Fit, assertion, features, fits, strength, window_cosine
+from grounding.bearing import EMBEDDED, Assertion, Fit, assertion, features, fits, strength, window_cosine
 from grounding.reading import read
 from grounding.vetoes import veto
 from grounding.windows import Window
@@ -42,7 +42,9 @@ class _Row:
 def table(pairs: Sequence[Pair], shelf: VectorShelf) -> ClaimTable:
     """Read, embed and measure every pair."""
     rows = [_row(pair) for pair in pairs]
-    shelf.add(text for row in rows for text in (row.pair.claim, *(sentence for fit in row.found for sentence in fit.window.sentences)))
+    shelf.add(
+        text for row in rows for text in (row.pair.claim, *(sentence for fit in row.found[:EMBEDDED] for sentence in fit.window.sentences))
+    )
     measured = [_measured(row, shelf) for row in rows]
     return ClaimTable(
         names=tuple(measured[0][0]),
@@ -69,9 +71,10 @@ def _row(pair: Pair) -> _Row:
 
 
 def _measured(row: _Row, shelf: VectorShelf) -> tuple[dict[str, float], bool, int]:
-    vectors = {sentence: shelf[sentence] for fit in row.found for sentence in fit.window.sentences}
-    cosines = [window_cosine(shelf[row.pair.claim], fit.window, vectors) for fit in row.found]
-    ranked = sorted(zip(row.found, cosines, strict=True), key=lambda pair: -strength(*pair))
+    near = row.found[:EMBEDDED]
+    vectors = {sentence: shelf[sentence] for fit in near for sentence in fit.window.sentences}
+    cosines = [window_cosine(shelf[row.pair.claim], fit.window, vectors) for fit in near]
+    ranked = sorted(zip(near, cosines, strict=True), key=lambda pair: -strength(*pair))
     chosen = ranked[0][0]
     allowed = any(not veto(row.claim.whole, fit.reading) for fit, cosine in ranked if strength(fit, cosine) >= strength(*ranked[0]) - 0.35)
     single = next((fit.window.start for fit, _ in ranked if len(fit.window.sentences) == 1), -1)
@@ -81,7 +84,7 @@ def _measured(row: _Row, shelf: VectorShelf) -> tuple[dict[str, float], bool, in
 def _interactions(row: _Row, shelf: VectorShelf) -> Floats:
     """How claim and evidence vectors differ and agree, dimension by dimension; sentences near the claim weigh more."""
     claim = shelf[row.pair.claim]
-    sentences = np.stack([shelf[sentence] for sentence in {s: None for fit in row.found for s in fit.window.sentences}])
+    sentences = np.stack([shelf[sentence] for sentence in {s: None for fit in row.found[:EMBEDDED] for s in fit.window.sentences}])
     weights = np.exp(_SHARPNESS * (sentences @ claim))
     evidence = weights @ sentences
     evidence = evidence / (np.linalg.norm(evidence) or 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from grounding.addressing import speaks_to_the_machine
 from grounding.matching import found, shared
+from grounding.name_matching import share_of_names_missing
 from grounding.question_kinds import OPEN, YES_NO, Question, offers, read_question
 from grounding.reading import Meaning, Reading, read
 from grounding.support import Logistic
@@ -25,9 +26,26 @@ FARTHER = 0.7
 """What a sentence that is not embedded is taken to have of its passage's cosine."""
 
 _MODEL = Logistic(
-    {"coverage": 3.2, "cosine": 3.0, "offers": 0.6, "lacking": -3.0, "unmet": -0.8, "figures": -3.0, "contrary": -2.5, "order": -5.0},
-    -2.6,
+    {
+        "coverage": 3.2,
+        "cosine": 3.0,
+        "offers": 0.6,
+        "lacking": -4.5,
+        "missing": -0.6,
+        "unmet": -0.8,
+        "figures": -3.0,
+        "names": -1.0,
+        "contrary": -2.5,
+        "denial": -0.4,
+        "order": -5.0,
+    },
+    -2.2,
 )
+
+
+def answer_model() -> Logistic:
+    """Over the features of :func:`features`."""
+    return _MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +168,25 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
 def features(asked: Question, said: Reading, cosine: float, unmet: Sequence[Meaning], *, orders: bool = False) -> dict[str, float]:
     """What speaks for and against ``said`` as an answer; shares in 0..1, flags 0 or 1."""
     kind, total = asked.kind, sum(meaning.weight for meaning in asked.topic)
-    held = sum(found(meaning, said.meanings) * meaning.weight for meaning in asked.topic) / total if total else float(asked.generic)
+    absent = [meaning for meaning in asked.topic if not found(meaning, said.meanings)]
     offered = offers(kind, said)
     return {
-        "coverage": held,
+        "coverage": shared(asked.topic, said.meanings) if total else float(asked.generic),
         "cosine": max(0.0, cosine),
+        "missing": max((meaning.weight for meaning in absent), default=0.0),
+        "unmet": sum(meaning.weight for meaning in unmet) / total if total else 0.0,
+        "names": share_of_names_missing(asked.reading, said),
+        "figures": float(_figures_missing(asked.reading, said)),
         "offers": float(offered and kind not in {OPEN, YES_NO}),
         "lacking": float(kind.needed and not offered),
-        "unmet": sum(meaning.weight for meaning in unmet) / total if total else 0.0,
-        "figures": float(_figures_missing(asked.reading, said)),
         "contrary": float(kind is not YES_NO and bool(opposing(asked.reading, said))),
+        "denial": float(kind is not YES_NO and _denies(asked.reading) != _denies(said)),
         "order": float(orders),
     }
+
+
+def _denies(reading: Reading) -> bool:
+    return any(tone.denied for tone in reading.tones)
 
 
 def _figures_missing(asked: Reading, said: Reading) -> bool:

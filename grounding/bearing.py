@@ -14,8 +14,11 @@ from grounding.vetoes import opposing, share_of_figures_missing
 from grounding.windows import Window
 from search.documents import Vector
 
-WINDOWS = 8
-"""Windows of a document that are looked at closely."""
+WINDOWS = 16
+"""Windows of a document whose words are looked at closely."""
+
+EMBEDDED = 8
+"""Of these, the most promising ones that are embedded."""
 
 _VECTOR_SHARE = 0.7
 _BEST = 3
@@ -65,12 +68,14 @@ def strength(fit: Fit, cosine: float) -> float:
 
 
 def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Sequence[float]) -> dict[str, float]:
-    """Named figures for how far a document bears a claim out by the window ``chosen`` among ``found`` (not empty), whose cosines these are.
+    """Named figures for how far a document bears a claim out by the window ``chosen`` among ``found`` (not empty, best first). ``cosines`` are those of the
+    first ``EMBEDDED`` of them, or of all.
 
     Shares are in 0..1. None of them grows with the length of the claim.
     """
     singles = [fit for fit in found if len(fit.window.sentences) == 1] or list(found)
-    near = sorted((cosine for fit, cosine in zip(found, cosines, strict=True) if fit in singles), reverse=True)[:_BEST]
+    pairs = list(zip(found, cosines, strict=False))
+    near = sorted((cosine for fit, cosine in pairs if len(fit.window.sentences) == 1), reverse=True)[:_BEST] or [max(cosines)]
     best = overlap_with(claim.whole, [fit.reading for fit in singles[:_BEST]])
     everything = overlap_with(claim.whole, [fit.reading for fit in singles])
     readings = [fit.reading for fit in singles]
@@ -86,8 +91,8 @@ def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Seque
         "unsaid": chosen.overlap.unsaid,
         "missing_here": chosen.overlap.missing,
         "missing": everything.missing,
-        "names_missing": min(share_of_names_missing(claim.whole, reading) for reading in readings),
-        "figures_missing": min(share_of_figures_missing(claim.whole, reading) for reading in readings),
+        "names_missing": share_of_names_missing(claim.whole, *readings),
+        "figures_missing": share_of_figures_missing(claim.whole, *readings),
         "opposed": min(1.0, sum(meaning.weight for meaning in opposing(claim.whole, chosen.reading)) / weight),
         "denial_differs": float(_denies(claim.whole) != _denies(chosen.reading)),
         "cosine": near[0],

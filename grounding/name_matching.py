@@ -7,11 +7,12 @@ from grounding.reading import Reading
 from grounding.words import Word
 
 
-def share_of_names_missing(claim: Reading, span: Reading) -> float:
-    """Share of those named in the claim who are not named in the span. A name of several words is there when half of them are, and none of these
+def share_of_names_missing(claim: Reading, *spans: Reading) -> float:
+    """Share of those named in the claim who are named in none of the spans. A name of several words is there when half of them are, and none of these
     belongs to somebody else (*Anna Jones* for *Anna Smith*)."""
     groups = _name_groups(claim)
-    return sum(not _group_named(group, span) for group in groups) / len(groups) if groups else 0.0
+    there = [any(_group_named(group, span) for span in spans) for group in groups]
+    return there.count(False) / len(groups) if groups else 0.0
 
 
 def _name_groups(claim: Reading) -> list[list[Word]]:

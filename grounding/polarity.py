@@ -37,7 +37,7 @@ _REPORTING = frozenset("said says told claimed claims promised announced wrote".
 _AUXILIARIES = frozenset("is are was were be been am can could will would shall should may might must do does did has have had".split())
 _LIGHT = frozenset(
     "have has had having take takes took taken make makes made give gives gave given seem seems seemed want wants wanted need needs "
-    "needed use experience experienced know knows see saw seen say says said tell told think able allow allows allowed let lets find "
+    "needed use experience experienced see saw seen think able allow allows allowed let lets find "
     "provide provides provided show shows offer offers encounter encountered face faced notice noticed".split()
 )
 _ADVERBS = frozenset("ever yet anymore longer always all exactly quite that so too much enough even still again also".split())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grounding.answers import Because, Citation, Draft, Evidence, Verdict
-from grounding.bearing import Assertion, Fit, assertion, features, fits, strength, window_cosine
+from grounding.bearing import EMBEDDED, Assertion, Fit, assertion, features, fits, strength, window_cosine
 from grounding.contradiction import contradicts
 from grounding.matching import overlap
 from grounding.quotation import quotation
@@ -97,7 +97,7 @@ class FeatureVerifier:
         for case in cases:
             if case.promising:
                 texts[case.claim.whole.text] = None
-                texts.update((sentence, None) for row in case.fits for fit in row for sentence in fit.window.sentences)
+                texts.update((sentence, None) for row in case.fits for fit in row[:EMBEDDED] for sentence in fit.window.sentences)
         return dict(zip(texts, self._embedder.embed(tuple(texts)), strict=True)) if texts else {}
 
     def _verdict(self, case: Case, documents: Sequence[Witness], vectors: Mapping[str, Vector]) -> Verdict:
@@ -171,7 +171,7 @@ def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Ma
     document the claim itself cites: elsewhere it is another experience."""
     if not row:
         return Finding(witness.doc_id, witness.version, 0, 0, "", 0.0, "overlap", contrary=False, recall=0.0)
-    cosines = [_cosine(claim, fit, vectors) for fit in row]
+    cosines = [_cosine(claim, fit, vectors) for fit in row[:EMBEDDED]]
     contrary = None if witness.gives_orders else next((fit for fit in row if contradicts(claim.whole, fit.reading, figures=cited)), None)
     chosen, because = _choice(claim, row, cosines)
     if witness.gives_orders and not because:
@@ -206,7 +206,7 @@ def _cosine(claim: Assertion, fit: Fit, vectors: Mapping[str, Vector]) -> float:
 
 def _choice(claim: Assertion, row: Sequence[Fit], cosines: Sequence[float]) -> tuple[Fit, Because]:
     """The strongest window without a veto, if it is not much weaker than the strongest of all; else that one, with its veto."""
-    ranked = sorted(zip(row, cosines, strict=True), key=lambda pair: -strength(*pair))
+    ranked = sorted(zip(row, cosines, strict=False), key=lambda pair: -strength(*pair))
     top = strength(*ranked[0])
     for fit, cosine in ranked:
         if strength(fit, cosine) >= top - _RIVAL and not veto(claim.whole, fit.reading):

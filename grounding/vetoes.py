@@ -57,13 +57,14 @@ def _real(span: Reading) -> tuple[Quantity, ...]:
     return tuple(said for said in span.quantities if not any(start < said.end and said.start < end for start, end in span.unreal))
 
 
-def share_of_figures_missing(claim: Reading, span: Reading) -> float:
-    """Of the claim's figures, dates, times and codes, how many the span does not have; 0..1, 0 when it states none."""
-    keys = {code.key for code in span.codes}
-    there = [any(part.borne_out_by(said) for said in span.quantities) for part in claim.quantities if not _article(claim, part)]
-    there += [any(part.borne_out_by(said) for said in span.dates) for part in claim.dates]
-    there += [any(part.borne_out_by(said) for said in span.times) for part in claim.times]
-    there += [code.key in keys for code in claim.codes]
+def share_of_figures_missing(claim: Reading, *spans: Reading) -> float:
+    """Of the claim's figures, dates, times and codes, how many are in none of the spans; 0..1, 0 when it states none."""
+    there = [
+        any(part.borne_out_by(said) for span in spans for said in span.quantities) for part in claim.quantities if not _article(claim, part)
+    ]
+    there += [any(part.borne_out_by(said) for span in spans for said in span.dates) for part in claim.dates]
+    there += [any(part.borne_out_by(said) for span in spans for said in span.times) for part in claim.times]
+    there += [any(_has_code(code, claim, span) for span in spans) for code in claim.codes]
     return there.count(False) / len(there) if there else 0.0
 
 

@@ -99,7 +99,7 @@ def test_a_quote_that_differs_only_in_case_and_marks_is_the_same(verifier: Featu
     ("quote", "text"),
     [
         ("work after the October update", "Login does not work after the October update."),
-        ("delivery was moved to Friday", "Nobody told me that delivery was moved to Friday."),
+        ("the delivery was on time", "I doubt it, nobody has seen that, I was told the delivery was on time."),
         ("Login works", "Login works only after a reinstall."),
         ("the app is great", "I wish the app is great one day."),
         ("I would recommend it", "I would recommend it if it did not crash."),
