@@ -77,7 +77,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         "find",
         "fusion and reranking are explained to the last addend; codes, phrases and odd questions behave",
-        ("search/test_fusion.py", "search/test_reranking.py", "search/test_query_shape.py", "search/test_retrieval.py"),
+        ("search/test_fusion.py", "search/test_reranking.py", "search/test_query_shape.py", "search/test_retrieval.py", "search/test_term_table.py"),
         ("benchmarks.retrieval_quality",),
     ),
     Promise(
