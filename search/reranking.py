@@ -19,6 +19,7 @@ WEIGHTS: Mapping[str, float] = {
     "agreement": 1.25,
     "proximity": 0.25,
     "coverage": 0.1,
+    "keywords": 0.8,
     "code": 2.0,
     "phrase": 1.0,
     "source": 0.02,
@@ -28,6 +29,7 @@ WEIGHTS: Mapping[str, float] = {
 
 HALF_LIFE_DAYS = 180.0
 _MAX_QUERY_CHARS = 10_000
+_FEW_WORDS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def rerank(
     alike and weighted by ``weights``: ranks alone do not tell a clear winner from a close one. ``agreement`` is how much a passage says what the
     best ones say; ``coverage`` the share of the question's words it holds, rare ones counting more; ``proximity`` the share of the question's
     neighbouring words that are near each other in it. The last two are multiplied by twice the lexical share of ``weights``: they matter as much
-    as words matter to this question.
+    as words matter to this question. ``keywords`` is 1 where a passage holds every word of a question of two to four words: who types so few
+    means all of them.
     ``code`` and ``phrase`` are 0 unless the question has some that at least one candidate holds; then they run from 1 (all held) to -1 (none).
     ``source`` is the source's weight above or below 0.5; ``recency`` halves every 180 days before ``now``, without which the newest candidate sets
     the time, so that the same store gives the same scores tomorrow.
@@ -125,6 +128,13 @@ def _coverage(pool: Pool) -> Floats:
     return pool.wording * pool.table.coverage(ids_of(asked))
 
 
+def _keywords(pool: Pool) -> list[float]:
+    asked = ids_of(sorted(set(content_terms(pool.query))))
+    if not _FEW_WORDS[0] <= len(asked) <= _FEW_WORDS[1]:
+        return [0.0] * len(pool.fused)
+    return [float(np.isin(asked, terms.order).all()) for terms in pool.terms]
+
+
 def _proximity(pool: Pool) -> Floats:
     return pool.wording * pool.table.proximity(ids_of(tokens(pool.query)[:MAX_QUERY_TERMS]))
 
@@ -166,6 +176,7 @@ _MEASURES: Mapping[str, Callable[[Pool], Sequence[float] | Floats]] = {
     "strength": _strength,
     "agreement": _agreement,
     "coverage": _coverage,
+    "keywords": _keywords,
     "proximity": _proximity,
     "code": _code,
     "phrase": _phrase,

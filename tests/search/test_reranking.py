@@ -127,3 +127,10 @@ def test_equal_candidates_are_ordered_by_passage_id() -> None:
 @pytest.mark.parametrize("query", ["the of and", "😀", "你好", "مرحبا", "?!", "x" * 10_000, "word " * 2_000])
 def test_questions_without_usable_words_are_ranked_all_the_same(query: str) -> None:
     assert order(ranked(query, candidate("a", "one"), candidate("b", "two", occurred_at=DAY - timedelta(days=9)))) == ["a", "b"]
+
+
+def test_who_types_a_few_words_means_all_of_them() -> None:
+    near = candidate("near", "the export hangs")
+    holds = candidate("holds", "latency was promised, but the export never finishes for large files")
+    assert order(ranked("export never finishes", near, holds))[0] == "holds"
+    assert set(values(ranked("one two three four five", near, holds), "keywords").values()) == {0.0}
