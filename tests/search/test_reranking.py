@@ -32,6 +32,7 @@ def test_every_feature_is_named_and_contributions_add_up_to_the_score() -> None:
             "strength",
             "agreement",
             "coverage",
+            "keywords",
             "proximity",
             "code",
             "phrase",
