@@ -71,7 +71,7 @@ _TOP = _any(
     r"by (?:theme|topic|source|account)\b",
     r"break ?down\b",
 )
-_TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"develop(?:ed|ment) (?:of|since|over)\b")
+_TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"how (?:has|have|did|is|are)\b.*\bdevelop(?:ed|ing)?\b")
 _PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
 _FACT_ASKED = re.compile(
     r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made)|how (?:much|long|late|far|fast))\b", re.IGNORECASE
