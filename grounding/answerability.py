@@ -25,6 +25,9 @@ EMBEDDED = 12
 FARTHER = 0.7
 """What a sentence that is not embedded is taken to have of its passage's cosine."""
 
+NEAR = 0.45
+"""A fact that is asked for with a rare word nobody uses must be told by a sentence at least this near in meaning."""
+
 _MODEL = Logistic(
     {
         "coverage": 3.2,
@@ -162,6 +165,8 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
     passage, window = place.candidate.passage, place.window
     told = features(asked, reading, cosine, unmet, orders=place.orders)
     score = 0.0 if wrong_kind(asked.reading, reading) else _MODEL.probability(told)
+    if told["unmet"] and told["cosine"] < NEAR and asked.kind not in {OPEN, YES_NO}:
+        score *= 1 - told["unmet"]
     return SentenceScore(passage.doc_id, passage.passage_id, window.start, window.end, window.text, round(score, 4))
 
 

@@ -1,7 +1,7 @@
 """Spans about the same thing that say the opposite, or give another figure of the same kind. Evidence, not noise."""
 
 from grounding.matching import shared
-from grounding.reading import Reading
+from grounding.reading import Meaning, Reading
 from grounding.vetoes import number_missing, opposing
 
 _ABOUT = 0.5
@@ -15,9 +15,14 @@ def contradicts(claim: Reading, span: Reading, *, figures: bool) -> bool:
 
 
 def _opposite(claim: Reading, span: Reading) -> bool:
-    against = {meaning.word.start for meaning in opposing(claim, span)}
+    against = {meaning.word.start for meaning in opposing(claim, span) if _stated(meaning, span)}
     rest = [meaning for meaning in claim.topic if meaning.word.start not in against]
     return bool(against) and shared(rest, span.meanings) >= _ABOUT
+
+
+def _stated(meaning: Meaning, span: Reading) -> bool:
+    """Neither side only wishes for it, expects or promises it."""
+    return not meaning.tone.unreal and any(not other.tone.unreal for other in span.meanings if not meaning.kin.isdisjoint(other.kin))
 
 
 def _other_figure(claim: Reading, span: Reading) -> bool:
