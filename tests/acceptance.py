@@ -94,6 +94,7 @@ PROMISES: tuple[Promise, ...] = (
         ("search/embedding/test_openai.py", "search/embedding/test_opening.py", "extras/test_sentence_transformers.py"),
     ),
     Promise("answer", "the same claims and citations on both engines", ("grounding/test_both_engines.py",)),
+    Promise("answer", "answers over whole corpora are what an analyst would trust", ("grounding/test_trust.py",)),
     # Aggregates
     Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
             (COUNTS, "search/test_aggregation.py")),
