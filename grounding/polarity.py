@@ -35,6 +35,9 @@ _WISHES = frozenset(
 )
 _REPORTING = frozenset("said says told claimed claims promised announced wrote".split())
 _AUXILIARIES = frozenset("is are was were be been am can could will would shall should may might must do does did has have had".split())
+PASSING_VERBS = frozenset("seem seems seemed appear appears appeared".split())
+"""Verbs that pass a denial on to what follows, so that their own tone says nothing."""
+
 _LIGHT = frozenset(
     "have has had having take takes took taken make makes made give gives gave given seem seems seemed want wants wanted need needs "
     "needed use experience experienced see saw seen think able allow allows allowed let lets find "

@@ -6,7 +6,7 @@ from grounding.answers import Because
 from grounding.entities import excludes
 from grounding.name_matching import share_of_names_missing
 from grounding.opposites import SYNONYMS
-from grounding.polarity import denials_elsewhere, in_english
+from grounding.polarity import PASSING_VERBS, denials_elsewhere, in_english
 from grounding.quantifiers import SOME
 from grounding.quantities import Code, Quantity
 from grounding.reading import Meaning, Reading
@@ -85,7 +85,8 @@ def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
     mixed = {meaning.quality for meaning in claim.meanings if meaning.quality and meaning.sign > 0} & {
         meaning.quality for meaning in claim.meanings if meaning.sign < 0
     }
-    found = tuple(meaning for meaning in claim.meanings if meaning.quality not in mixed and _contrary(meaning, span.meanings))
+    told = (meaning for meaning in claim.meanings if meaning.quality not in mixed and meaning.word.lower not in PASSING_VERBS)
+    found = tuple(meaning for meaning in told if not meaning.kin.isdisjoint(span.kin) and _contrary(meaning, span.meanings))
     return () if _same_failure(claim, span, found) else found
 
 
