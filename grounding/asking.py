@@ -3,7 +3,7 @@
 import re
 
 _MARK = re.compile(r"[?？؟]\W*\Z")
-_AUXILIARY = r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must|shall)(?:n['’]?t)?"
+_AUXILIARY = r"(?:(?:is|are|am|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must|shall)(?:n['’]?t)?|can['’]?t|won['’]?t|cannot)"
 _WHO = r"(?:i|you|we|they|he|she|it|there|this|that|these|those|my|your|our|any|anyone|someone|people|customers|users)"
 _OPENING = re.compile(
     rf"\s*(?:(?:hi|hello|hey|so|and|but|also|ok|okay|well|please|sorry)[\s,.!-]+)*(?:"
@@ -19,6 +19,8 @@ _REQUEST = re.compile(
     r"\s*(?:(?:hi|hello|hey|please|could|can|would|you)[\s,.!]+)*(?:tell|explain|show|inform|help|advise)\s+(?:to\s+)?(?:me|us|how|what|why|the|your)\b"
     r"|\s*(?:(?:hi|hello|hey)[\s,.!]+)?(?:can you )?please\s+(?:list|give|provide|clarify|advise|let|confirm|describe|share|state|specify)\b"
     r"|.*\b(?:want|need|like|love|wish|trying|curious|wondering|looking)(?:\s+(?:to|for))?\s+(?:know|find out|understand|learn|ask|clarify|figure out)\b"
+    r"|[^,;.]*\b(?:need|want|like)\b[^,;.]*\b(?:assist(?:ance|ed)|help|instructions?|info(?:rmation)?|guidance|more details)\b[^,;.]*[.!]?\s*\Z"
+    r"|\s*(?:instructions?|help|info(?:rmation)?|details|steps)\s+(?:for|on|with|about|to)\b"
     r"|.*\bi\s+(?:am|['’]m|was)?\s*wonder(?:ing)?\b|\s*let me know\b|.*\bdo(?:n['’]t| not) (?:know|understand) (?:how|what|when|where|which|if|whether)\b",
     re.IGNORECASE,
 )

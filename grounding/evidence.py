@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from grounding.answerability import Judgement
 from grounding.answers import Citation, Draft, Evidence
+from grounding.asking import asks
 from grounding.budget import Spending, tokens_in
 from runtime.errors import BudgetExceeded
 from runtime.tenancy import Tenant
@@ -39,6 +40,15 @@ def readable(retrieval: Retrieval, spending: Spending) -> tuple[Retrieval, int]:
         spending.read(tokens_in(retrieval.hits[0].candidate.passage.text))
         raise BudgetExceeded("no evidence can be read", ceiling="tokens")
     return replace(retrieval, hits=tuple(read)), len(retrieval.hits) - len(read)
+
+
+def telling_hits(hits: Sequence[Hit], wanted: int) -> tuple[Hit, ...]:
+    """The first ``wanted`` hits; where most of them only ask what the question asks, the later ones that tell something as well."""
+    first, later = hits[:wanted], hits[wanted:]
+    asking = sum(asks(hit.candidate.passage.text) for hit in first)
+    if 2 * asking <= len(first):
+        return tuple(first)
+    return (*first, *(hit for hit in later if not asks(hit.candidate.passage.text)))
 
 
 def copies(engine: Engine, tenant: Tenant, drafts: Sequence[Draft], retrieval: Retrieval) -> tuple[Candidate, ...]:

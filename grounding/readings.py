@@ -6,7 +6,7 @@ from dataclasses import replace
 from grounding.answerability import Answerability, Judgement
 from grounding.answers import Claim, Draft, Evidence, Verdict
 from grounding.drafting import answering
-from grounding.evidence import copies, evidence_of, readable
+from grounding.evidence import copies, evidence_of, readable, telling_hits
 from grounding.intents import Form, wants_newest
 from grounding.overview import every_sentence, newest_hits
 from grounding.ports import Drafter, Verifier
@@ -56,7 +56,7 @@ class Readings:
 
     def _retrieved(self, run: Run, result: PartResult) -> Retrieval:
         part, spending = result.part, run.recorder.spending
-        depth = max(run.top_k, min(self._settings.evidence_limit, TOPIC_PASSAGES)) if part.form is Form.TOPIC else run.top_k
+        depth = max(run.top_k, min(self._settings.evidence_limit, TOPIC_PASSAGES))
         with run.recorder.step("retrieve") as step:
             spending.call("search")
             found = self._retriever.retrieve(run.tenant, part.subject, part.filters, top_k=depth, deadline=spending.deadline)
@@ -69,6 +69,8 @@ class Readings:
                 step.outcome = "refused"
                 result.refusal = nothing_there(self._engine, run, part)
                 return found
+            if part.form in (Form.FACT, Form.YES_NO):
+                found = replace(found, hits=telling_hits(found.hits, run.top_k))
             if part.form is Form.BROAD:
                 found = self._overview(run, part, found)
             if part.theme is not None:
