@@ -13,7 +13,7 @@ from search.ranking import Hit, Retrieval
 LOOKED_AT = 10
 """Hits the gate looks at; what is not near the top does not make a corpus relevant."""
 
-_MODEL = Logistic({"cosine": 9.0, "coverage": 3.0, "joint": 2.0}, -4.2)
+_MODEL = Logistic({"cosine": 6.0, "coverage": 5.0, "joint": 2.0}, -4.15)
 
 
 def relevance_model() -> Logistic:
