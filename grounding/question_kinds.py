@@ -125,7 +125,8 @@ _SOON = re.compile(
 )
 _WHEN = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|morning|afternoon|evening|night|noon|midnight|week(?:end)?|month|year|century|decade|spring|summer|autumn|winter|"
-    r"after|before|since|until|during|when|while|as soon as|once|ago|last|next|always|never|now|currently|recently|later|earlier|christmas|easter)\b",
+    r"after|before|since|until|during|when|while|as soon as|once|ago|last|next|always|never|now|currently|recently|later|earlier|christmas|easter)\b"
+    r"|\b(?:at|by|from|till?|opens?|closes?|starts?)\s+(?:[01]?\d|2[0-4])(?![\d.,:]*\d|\s*(?:%|percent|eur|usd|gbp|euros?|dollars?|pounds?|stars?|times?))",
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
