@@ -19,7 +19,7 @@ from benchmarks.folds import Bools, Floats, auc, balanced_accuracy, best_thresho
 from benchmarks.question_sets import Asked, Scope, clinc, squad_answerable, squad_topic, subjqa_unanimous
 from benchmarks.vectors import VectorShelf
 from grounding.answerability import ANSWERED_FROM, answer_model, features
-from grounding.matching import found, overlap, shared
+from grounding.matching import found, overlap, run, shared
 from grounding.question_kinds import Question, offers, read_question
 from grounding.reading import Reading, read
 from grounding.relevance import coverage, relevance_model
@@ -111,8 +111,8 @@ def _row(
         "coverage_around": shared(asked.topic, around),
         "coverage_passage": shared(asked.topic, everything),
         "pairs": shares.pairs,
-        "focus": shares.focus,
-        "run": shares.run,
+        "focus": shared(said[best].meanings, asked.topic),
+        "run": run(asked.topic, said[best].meanings) if asked.topic else 0.0,
         "order_kept": shares.order,
         "joint": cosines[best] * own["coverage"],
         "asks_denied": denies[0],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grounding.clauses import clauses
-from grounding.matching import Overlap, overlap, overlap_with
+from grounding.matching import Overlap, overlap, run, shared, sought_of
 from grounding.name_matching import share_of_names_missing
 from grounding.reading import Reading, read
 from grounding.sentences import sentences
@@ -51,9 +51,18 @@ class Fit:
 def fits(claim: Assertion, windows: Sequence[Window], reader: Callable[[Window], Reading]) -> tuple[Fit, ...]:
     """The windows that share most with the claim, best first; shorter ones first among equals. At most ``WINDOWS``."""
     readings = [reader(window) for window in windows]
-    found = [Fit(window, reading, overlap(claim.whole, reading)) for window, reading in zip(windows, readings, strict=True)]
+    alone = {window.text: reading for window, reading in zip(windows, readings, strict=True) if len(window.sentences) == 1}
+    found = [
+        Fit(window, reading, overlap(claim.whole, *_parts(window, reading, alone)))
+        for window, reading in zip(windows, readings, strict=True)
+    ]
     ranked = sorted(found, key=lambda fit: (-fit.overlap.blend, len(fit.window.sentences), fit.window.start))
     return tuple(ranked[:WINDOWS])
+
+
+def _parts(window: Window, reading: Reading, alone: Mapping[str, Reading]) -> list[Reading]:
+    """Pairs are measured by the readings of their sentences, so that nothing is read twice."""
+    return [alone[sentence] for sentence in window.sentences] if all(sentence in alone for sentence in window.sentences) else [reading]
 
 
 def window_cosine(claim: Vector, window: Window, vectors: Mapping[str, Vector]) -> float:
@@ -76,9 +85,10 @@ def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Seque
     singles = [fit for fit in found if len(fit.window.sentences) == 1] or list(found)
     pairs = list(zip(found, cosines, strict=False))
     near = sorted((cosine for fit, cosine in pairs if len(fit.window.sentences) == 1), reverse=True)[:_BEST] or [max(cosines)]
-    best = overlap_with(claim.whole, [fit.reading for fit in singles[:_BEST]])
-    everything = overlap_with(claim.whole, [fit.reading for fit in singles])
+    best = overlap(claim.whole, *(fit.reading for fit in singles[:_BEST]))
+    everything = overlap(claim.whole, *(fit.reading for fit in singles))
     readings = [fit.reading for fit in singles]
+    sought = sought_of(claim.whole)
     weight = sum(meaning.weight for meaning in claim.whole.topic) or 1.0
     return {
         "recall": chosen.overlap.recall,
@@ -86,8 +96,8 @@ def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Seque
         "clause": min(max(overlap(part, fit.reading).recall for fit in found) for part in claim.parts),
         "pairs": chosen.overlap.pairs,
         "order": chosen.overlap.order,
-        "focus": chosen.overlap.focus,
-        "run": chosen.overlap.run,
+        "focus": shared(chosen.reading.meanings, sought),
+        "run": run(sought, chosen.reading.meanings),
         "unsaid": chosen.overlap.unsaid,
         "missing_here": chosen.overlap.missing,
         "missing": everything.missing,

@@ -4,23 +4,20 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grounding.reading import Meaning, Reading
+from grounding.reading import Held, Meaning, Reading, holding
 
 SYNONYM, QUALITY = 0.9, 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there, ``focus`` the share of the span's
-    words that the claim has, ``run`` the longest run of the claim's words that stands there unbroken, ``unsaid`` tells that a quality the claim
-    speaks of (slow, rude, expensive) is not there at all."""
+    """Shares in 0..1 of the claim found in a span. ``missing`` is the rarity of the rarest word that is not there, ``unsaid`` tells that a quality the
+    claim speaks of (slow, rude, expensive) is not there at all."""
 
     recall: float
     pairs: float
     order: float
     missing: float
-    focus: float
-    run: float
     unsaid: float
 
     @property
@@ -29,37 +26,41 @@ class Overlap:
         return self.recall + 0.1 * self.pairs + 0.05 * self.order
 
 
-_NOTHING = Overlap(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NOTHING = Overlap(0.0, 0.0, 0.0, 1.0, 0.0)
 
 
-def overlap(claim: Reading, span: Reading) -> Overlap:
-    """Words are weighted by rarity; a figure that is borne out counts as found however it is written."""
-    return overlap_with(claim, (span,))
-
-
-def overlap_with(claim: Reading, spans: Sequence[Reading]) -> Overlap:
-    """The same for several spans taken together."""
-    sought = claim.topic or claim.meanings
-    if not sought:
+def overlap(claim: Reading, *spans: Reading) -> Overlap:
+    """What the spans, taken together, have of the claim. Words are weighted by rarity; a figure that is borne out counts as found however it is written."""
+    sought = sought_of(claim)
+    shares = [max((_found(meaning, span.held) for span in spans), default=0.0) for meaning in sought]
+    if not any(shares) and not _has_figures(claim):
         return _NOTHING
-    said = tuple(itertools.chain.from_iterable(span.meanings for span in spans))
-    settled = set().union(*(_settled(claim, span) for span in spans))
-    shares = [1.0 if meaning.word.start in settled else found(meaning, said) for meaning in sought]
+    settled: set[int] = set().union(*(_settled(claim, span) for span in spans))
+    shares = [1.0 if meaning.word.start in settled else share for share, meaning in zip(shares, sought, strict=True)]
     absent = [meaning for share, meaning in zip(shares, sought, strict=True) if share == 0.0]
+    said = tuple(itertools.chain.from_iterable(span.meanings for span in spans))
     return Overlap(
         recall=_weighted(shares, sought),
         pairs=_pairs(sought, said),
         order=_order(sought, said),
         missing=max((meaning.weight for meaning in absent), default=0.0),
-        focus=shared(said, sought),
-        run=_run(sought, said),
         unsaid=float(any(meaning.quality for meaning in absent)),
     )
 
 
+def sought_of(claim: Reading) -> tuple[Meaning, ...]:
+    """The words a span must have: those of the topic, or all content words of a claim about nothing but its speaker."""
+    return claim.topic or claim.meanings
+
+
+def _has_figures(claim: Reading) -> bool:
+    return bool(claim.quantities or claim.dates or claim.times or claim.codes)
+
+
 def shared(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     """Share of ``sought``, by rarity, that is found in ``said``; 0 when nothing is sought."""
-    return _weighted([found(meaning, said) for meaning in sought], sought)
+    held = holding(said)
+    return _weighted([_found(meaning, held) for meaning in sought], sought)
 
 
 def _weighted(shares: Sequence[float], sought: Sequence[Meaning]) -> float:
@@ -69,15 +70,15 @@ def _weighted(shares: Sequence[float], sought: Sequence[Meaning]) -> float:
 
 def found(meaning: Meaning, among: Sequence[Meaning]) -> float:
     """1 for the same word, less for a synonym, less again for the same quality on the same side, else 0."""
-    best = 0.0
-    for other in among:
-        if meaning.word.stem == other.word.stem:
-            return 1.0
-        if meaning.synonyms & other.synonyms:
-            best = SYNONYM
-        elif meaning.quality and meaning.quality == other.quality and meaning.sign == other.sign:
-            best = max(best, QUALITY)
-    return best
+    return _found(meaning, holding(among))
+
+
+def _found(meaning: Meaning, held: Held) -> float:
+    if meaning.word.stem in held.stems:
+        return 1.0
+    if meaning.synonyms & held.synonyms:
+        return SYNONYM
+    return QUALITY if meaning.quality and (meaning.quality, meaning.sign) in held.qualities else 0.0
 
 
 def _settled(claim: Reading, span: Reading) -> set[int]:
@@ -92,22 +93,10 @@ def _settled(claim: Reading, span: Reading) -> set[int]:
 def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     """Share of neighbouring content words of the claim that stand at most two content words apart in the span."""
     if len(sought) < 2:
-        return found(sought[0], said)
+        return shared(sought, said)
     near = {(first.word.stem, second.word.stem) for at, first in enumerate(said) for second in said[at + 1 : at + 3]}
     pairs = [(first.word.stem, second.word.stem) for first, second in itertools.pairwise(sought)]
     return sum(pair in near or pair[::-1] in near for pair in pairs) / len(pairs)
-
-
-def _run(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
-    """Share of the claim's content words in the longest run common to both."""
-    stems = [meaning.word.stem for meaning in said]
-    best, previous = 0, [0] * (len(stems) + 1)
-    for meaning in sought:
-        current = [0]
-        for at, stem in enumerate(stems):
-            current.append(previous[at] + 1 if meaning.word.stem == stem else 0)
-        best, previous = max(best, *current), current
-    return best / len(sought)
 
 
 def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
@@ -117,3 +106,15 @@ def _order(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     if len(places) < 2:
         return float(len(places) == len(sought))
     return sum(first < second for first, second in itertools.pairwise(places)) / (len(places) - 1)
+
+
+def run(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
+    """Share of ``sought`` in the longest unbroken run of words common to both."""
+    stems = [meaning.word.stem for meaning in said]
+    best, previous = 0, [0] * (len(stems) + 1)
+    for meaning in sought:
+        current = [0]
+        for at, stem in enumerate(stems):
+            current.append(previous[at] + 1 if meaning.word.stem == stem else 0)
+        best, previous = max(best, *current), current
+    return best / len(sought)

@@ -1,6 +1,7 @@
 """Everything the verifier reads out of a text, each part once and only when asked for."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,13 +35,35 @@ class Meaning:
         return self.word.stem == other.word.stem or bool(self.synonyms & other.synonyms)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Stems, groups of synonyms and qualities with their sides, as sets."""
+
+    stems: frozenset[str]
+    synonyms: frozenset[int]
+    qualities: frozenset[tuple[str, int]]
+
+
+def holding(meanings: Sequence[Meaning]) -> Held:
+    """What ``meanings`` hold."""
+    return Held(
+        frozenset(meaning.word.stem for meaning in meanings),
+        frozenset(group for meaning in meanings for group in meaning.synonyms),
+        frozenset((meaning.quality, meaning.sign) for meaning in meanings if meaning.quality),
+    )
+
+
 class Reading:
     """What a text says, as far as rules can read it. Two readings of one text are alike; neither is ever changed."""
 
     def __init__(self, text: str, occurred_at: datetime | None = None) -> None:
         self.text = text
         self.occurred_at = occurred_at
-        self.words: tuple[Word, ...] = words(text)
+
+    @functools.cached_property
+    def words(self) -> tuple[Word, ...]:
+        """All words in order."""
+        return words(self.text)
 
     @functools.cached_property
     def tones(self) -> tuple[Tone, ...]:
@@ -53,6 +76,16 @@ class Reading:
         pairs = zip(self.words, self.tones, strict=True)
         found = (_meaning(word, tone, self.words[at - 1].lower if at else "") for at, (word, tone) in enumerate(pairs))
         return tuple(meaning for meaning in found if meaning.word.content or meaning.quality)
+
+    @functools.cached_property
+    def kin(self) -> frozenset[str | int]:
+        """Everything its content words are kin to."""
+        return frozenset().union(*(meaning.kin for meaning in self.meanings))
+
+    @functools.cached_property
+    def held(self) -> "Held":
+        """What the content words hold, for looking up."""
+        return holding(self.meanings)
 
     @functools.cached_property
     def topic(self) -> tuple[Meaning, ...]:
@@ -100,7 +133,7 @@ class Reading:
         return strength(self.text)
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=4096)
 def read(text: str, occurred_at: datetime | None = None) -> Reading:
     """The reading of ``text``, remembered for a while."""
     return Reading(text, occurred_at)

@@ -179,6 +179,8 @@ def _finding(claim: Assertion, witness: Witness, row: Sequence[Fit], vectors: Ma
     if contrary and because:
         chosen = contrary
         because = veto(claim.whole, contrary.reading) or "negation"
+    if row[0].overlap.recall < _TRACE and contrary is None:
+        return _told(witness, chosen, 0.0, because or "overlap", contrary=False)
     return _told(witness, chosen, support(features(claim, chosen, row, cosines)), because, contrary=contrary is not None)
 
 
