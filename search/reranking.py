@@ -128,11 +128,10 @@ def _coverage(pool: Pool) -> Floats:
     return pool.wording * pool.table.coverage(ids_of(asked))
 
 
-def _keywords(pool: Pool) -> list[float]:
+def _keywords(pool: Pool) -> Floats:
     asked = ids_of(sorted(set(content_terms(pool.query))))
-    if not _FEW_WORDS[0] <= len(asked) <= _FEW_WORDS[1]:
-        return [0.0] * len(pool.fused)
-    return [float(np.isin(asked, terms.order).all()) for terms in pool.terms]
+    few = _FEW_WORDS[0] <= len(asked) <= _FEW_WORDS[1]
+    return pool.table.holding_all(asked) if few else np.zeros(len(pool.fused))
 
 
 def _proximity(pool: Pool) -> Floats:

@@ -79,6 +79,12 @@ class TermTable:
         held: Floats = np.bincount(self._owners, rare[self._columns], len(self._passages)) / max(total, 1e-9)
         return held
 
+    def holding_all(self, asked: Ids) -> Floats:
+        """For each passage, shape (n,): 1 where it holds every one of the asked terms (distinct, at least one), else 0."""
+        held = np.bincount(self._owners, np.isin(self._terms, asked)[self._columns], len(self._passages))
+        every: Floats = (held == len(asked)).astype(np.float64)
+        return every
+
     def proximity(self, asked: Ids) -> Floats:
         """For each passage, shape (n,), in 0..1: the share of the question's neighbouring terms that stand side by side in it, in either order, or
         with one other term between them."""

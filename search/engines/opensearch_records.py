@@ -24,7 +24,7 @@ DOCUMENT_FIELDS = [
 
 CANDIDATE_FIELDS = [
     "tenant", "doc_id", "version", "source_kind", "source_name", "source_weight", "occurred_at", "title", "theme_id", "account_id", "rating",
-    "language", "url", "attributes", "text", "passage", "number", "start", "end", "group_key", "content_hash",
+    "language", "url", "attributes", "text", "passage", "number", "start", "end", "group_key",
 ]  # fmt: skip
 
 _LONGEST_KEY_BYTES = 500
