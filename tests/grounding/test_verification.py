@@ -1,8 +1,12 @@
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grounding.answers import ClaimKind, Verdict
+from grounding.sentences import sentences
 from grounding.verification import FeatureVerifier
 from runtime.clock import Deadline
 from search.documents import Vectors
@@ -236,3 +240,32 @@ def test_a_long_claim_and_a_long_record_are_handled(verifier: FeatureVerifier) -
     wall = "x" * 20_000
     assert one(verifier, wall, ["W-1"], W_1=wall).supported
     assert not one(verifier, "slow " * 4_000, ["W-1"], W_1="Quite fast. " * 70).supported
+
+
+class Blind:
+    """An embedder for texts of which nothing but exact words matters: every vector is the same."""
+
+    model, dimension = "blind", 2
+
+    def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> Vectors:
+        del deadline
+        return np.tile(np.array([1.0, 0.0], dtype=np.float32), (len(texts), 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(min_size=1, max_size=200), st.text(max_size=60))
+def test_any_text_can_be_judged_and_every_quote_is_exact(text: str, claim: str) -> None:
+    verifier = FeatureVerifier(Blind(), min_support=0.6)
+    drafts = [draft(claim, "A-1"), *(draft(span.of(text), "A-1") for span in sentences(text))]
+    for verdict in verifier.verify(drafts, evidence(A_1=text)):
+        for citation in (*verdict.citations, *verdict.counter_evidence):
+            assert text[citation.start : citation.end] == citation.quote
+            assert 0.0 <= citation.support <= 1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(min_size=1, max_size=200))
+def test_every_sentence_of_a_record_is_borne_out_by_the_record(text: str) -> None:
+    wordy = [span.of(text) for span in sentences(text) if any(map(str.isalnum, span.of(text)))]
+    verdicts = FeatureVerifier(Blind(), min_support=0.6).verify([draft(sentence, "A-1") for sentence in wordy], evidence(A_1=text))
+    assert all(verdict.supported for verdict in verdicts)
