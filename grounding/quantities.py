@@ -185,7 +185,8 @@ def _candidates(text: str) -> Iterator[Quantity]:
     for match in _SPELLED.finditer(text):
         yield from _from_words(text, match)
     for match in _ARTICLE.finditer(text):
-        yield Quantity(frozenset({Fraction(1)}), UNITS[match["unit"].lower()], "", "equal", match.start(), match.end())
+        unit = UNITS[match["unit"].lower()]
+        yield Quantity(frozenset({Fraction(1)}), unit, "", _comparison(text, match.start()), match.start(), match.end())
 
 
 def _overlaps(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:

@@ -14,6 +14,7 @@ from grounding.reading import Meaning, Reading
 _ASKING = frozenset(
     "is are was were do does did can could will would should has have had may am isn't aren't don't doesn't didn't can't won't couldn't".split()
 )
+_FAILINGS = frozenset({"working", "finding", "availability", "presence"})
 _DOUBTED = 0.5
 _NEAR = 5
 
@@ -75,7 +76,7 @@ def date_missing(claim: Reading, span: Reading) -> bool:
 
 def opposed(claim: Reading, span: Reading) -> bool:
     """What the claim says, the span denies or says the opposite of, or only wishes for or asks; or who does what to whom is swapped."""
-    if not in_english(claim.words):
+    if not (in_english(claim.words) and in_english(span.words)):
         return denials_elsewhere(claim.text, claim.words) % 2 != denials_elsewhere(span.text, span.words) % 2
     return bool(opposing(claim, span)) or _doubted(claim, span) or _swapped(claim, span) or _compared_the_other_way(claim, span)
 
@@ -113,7 +114,8 @@ def _same_failure(claim: Reading, span: Reading, found: Sequence[Meaning]) -> bo
 
 
 def _fails(reading: Reading) -> bool:
-    return any(meaning.quality == "working" and meaning.sign < 0 for meaning in reading.meanings)
+    """Something is broken, missing, unavailable or absent."""
+    return any(meaning.quality in _FAILINGS and meaning.sign < 0 for meaning in reading.meanings)
 
 
 def _doubted(claim: Reading, span: Reading) -> bool:

@@ -20,7 +20,7 @@ STOP_WORDS = frozenset(
     "she her hers herself they them their theirs themselves who whom whose which what when where why how and or but if so than then as at by for "
     "from in into of off on onto out over to up with about is am are was were be been being do does did doing done have has had having can could "
     "will would shall should may might must not no nor also too very really just even still quite rather some any such own same other both each "
-    "because while although though whereas however therefore please etc via per let get got gets getting i'm i've i'd i'll it's that's there's "
+    "because while although though whereas however therefore please etc via per least let get got gets getting i'm i've i'd i'll it's that's there's "
     "we're we've you're they're he's she's isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't cannot couldn't won't "
     "wouldn't shouldn't mustn't ain't never nobody none nothing neither without hardly barely".split()
 )
