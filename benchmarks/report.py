@@ -54,9 +54,9 @@ SECTIONS = (
         "verifier",
         "The verifier against labels it has not seen",
         "Features only. Five folds by group, thresholds from the training folds, 95 % bootstrap over groups.",
-        ("benchmarks.verifier --data {data}",),
+        ("benchmarks.verifier {data}",),
     ),
-    Section("gates", "The gates of a question", "Off topic, and on topic but not answered.", ("benchmarks.gates --data {data}",)),
+    Section("gates", "The gates of a question", "Off topic, and on topic but not answered.", ("benchmarks.gates {data}",)),
     Section(
         "speed",
         "Speed and memory, embedded engine",

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from search.analysis import MAX_QUERY_TERMS, content_terms, query_terms, tokens
+from search.analysis import MAX_QUERY_TERMS, content_terms, query_terms, tokens, words
 from search.fusion import EVEN, LegWeights
 from search.query_shape import QueryShape
 from search.ranking import Candidate, Feature, Fused
@@ -77,7 +77,8 @@ def rerank(
     best ones say; ``coverage`` the share of the question's words it holds, rare ones counting more; ``proximity`` the share of the question's
     neighbouring words that are near each other in it. The last two are multiplied by twice the lexical share of ``weights``: they matter as much
     as words matter to this question. ``keywords`` is 1 where a passage holds every word of a question of two to four words: who types so few
-    means all of them.
+    means all of them. In a longer question with as few content words it is the square of twice the lexical share instead, so that it does not
+    overrule meaning among short messages.
     ``code`` and ``phrase`` are 0 unless the question has some that at least one candidate holds; then they run from 1 (all held) to -1 (none).
     ``source`` is the source's weight above or below 0.5; ``recency`` halves every 180 days before ``now``, without which the newest candidate sets
     the time, so that the same store gives the same scores tomorrow.
@@ -130,8 +131,10 @@ def _coverage(pool: Pool) -> Floats:
 
 def _keywords(pool: Pool) -> Floats:
     asked = ids_of(sorted(set(content_terms(pool.query))))
-    few = _FEW_WORDS[0] <= len(asked) <= _FEW_WORDS[1]
-    return pool.table.holding_all(asked) if few else np.zeros(len(pool.fused))
+    if not _FEW_WORDS[0] <= len(asked) <= _FEW_WORDS[1]:
+        return np.zeros(len(pool.fused))
+    typed = len(words(pool.query)) <= _FEW_WORDS[1]
+    return pool.table.holding_all(asked) * (1.0 if typed else min(1.0, pool.wording**2))
 
 
 def _proximity(pool: Pool) -> Floats:
