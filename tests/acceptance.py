@@ -139,6 +139,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
     # Speed
+    Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",
             benchmarks=("benchmarks.retrieval_quality", "benchmarks.parity", "benchmarks.speed", "benchmarks.complexity")),
 )  # fmt: skip
