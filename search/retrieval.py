@@ -19,7 +19,7 @@ from search.reranking import Ranked, rerank
 Fusion = Literal["rrf", "weighted"]
 
 SHALLOWEST, DEEPEST = 100, 1_000
-RERANKED = 50
+RERANKED = 40
 COSINE_FLOOR = 0.15
 """A passage that shares no word with the question and lies below this cosine is left out of the hits. With the built-in embedder that is where
 unrelated texts lie, and fewer than 1 in 200 of the passages that answer a question; models that crowd all texts together are never below it."""
