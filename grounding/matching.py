@@ -117,4 +117,4 @@ def run(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
         for at, stem in enumerate(stems):
             current.append(previous[at] + 1 if meaning.word.stem == stem else 0)
         best, previous = max(best, *current), current
-    return best / len(sought)
+    return best / len(sought) if sought else 0.0
