@@ -34,7 +34,7 @@ docs: $(VENV)/.dev       ## regenerate the reference pages from the code
 	$(BIN)/python -m scripts.make_docs
 
 test-extras: $(VENV)-extras/.extras   ## the sentence-transformers embedder with real weights (several GB)
-	$(VENV)-extras/bin/python -m pytest tests/extras
+	REQUIRE_EXTRAS=1 $(VENV)-extras/bin/python -m pytest tests/extras
 
 benchmarks: $(VENV)/.dev   ## quality and speed, written to docs/benchmarks.md (DATA=public data sets, ENGINE=cluster)
 	$(BIN)/python -m benchmarks.report --data $(or $(DATA),../shared/data) $(if $(ENGINE),--engine $(ENGINE))
