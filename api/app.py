@@ -19,7 +19,6 @@ from api.graphql_schema import Request as GraphRequest
 from api.graphql_schema import executable_schema
 from api.mcp_http import McpEndpoint
 from api.mcp_server import mcp_server
-from api.opening import Service, open_service
 from api.pages import page
 from api.readiness import Readiness, release
 from api.tenancy import authenticator, check_binding
@@ -27,6 +26,7 @@ from api.threads import Threads
 from runtime.errors import ServiceError
 from runtime.settings import Settings
 from runtime.telemetry import configure_logging, logger
+from worker.opening import Service, open_service
 
 DRAIN_S = 20
 """How long requests in progress may take to finish when the process is asked to stop."""

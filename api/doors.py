@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.opening import Service
 from api.readiness import Readiness
 from api.tenancy import Authenticate, Principal
 from api.threads import Threads
+from worker.opening import Service
 
 
 @dataclass(frozen=True, slots=True)

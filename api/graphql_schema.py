@@ -21,12 +21,12 @@ from api import operations, rendering
 from api.arguments import budget_from, filters_from, page_from, top_k_from
 from api.casing import snake
 from api.json_values import Json
-from api.opening import Service
 from api.tenancy import Principal
 from api.threads import Threads
 from runtime.errors import NotFound
 from search.aggregation import INTERVALS
 from search.retrieval import Fusion
+from worker.opening import Service
 
 SCHEMA_FOLDER = Path(__file__).parent / "schema"
 

@@ -16,13 +16,13 @@ from api.errors import fault_of
 from api.json_text import write_json
 from api.json_values import Json
 from api.mcp_tools import TOOLS, ToolSpec, fitted
-from api.opening import Service
 from api.readiness import release
 from api.tenancy import Principal, development_principal
 from api.threads import Threads
 from api.validation import invalid_request
 from runtime.clock import Deadline
 from runtime.telemetry import logger
+from worker.opening import Service
 
 TENANT_ARGUMENTS = frozenset({"tenant", "tenant_id", "tenantId"})
 """Arguments that are taken away: who asks is decided by the connection, never by the model."""

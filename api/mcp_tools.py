@@ -12,11 +12,11 @@ from api.arguments import filters_from
 from api.casing import snake_keys
 from api.json_text import write_json
 from api.json_values import Json
-from api.opening import Service
 from grounding.budget import budget_of
 from runtime.clock import Deadline
 from runtime.errors import InvalidRequest, NotFound
 from runtime.tenancy import Tenant
+from worker.opening import Service
 
 Run = Callable[[Service, Tenant, Any, Deadline], Json]
 Shorten = Callable[[Json], Iterator[tuple[list[Any], int]]]

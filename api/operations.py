@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from api.opening import Service
 from grounding.answers import Outcome, Trace
 from grounding.budget import Budget
 from grounding.traces import TracePage
@@ -18,6 +17,7 @@ from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
 from search.retrieval import Fusion
+from worker.opening import Service
 
 MAX_DOCUMENTS = 1000
 """Most documents shown in full beside an answer."""

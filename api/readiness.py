@@ -5,9 +5,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from api.errors import fault_of
 from api.json_values import Json
-from api.opening import Service
 from runtime.errors import ServiceError
 from runtime.tenancy import Tenant
+from worker.opening import Service
 
 KEPT_S = 2.0
 MAX_KEPT = 100

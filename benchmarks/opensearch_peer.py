@@ -9,7 +9,6 @@ from typing import Any
 import opensearchpy
 from opensearchpy import helpers
 
-from api.opening import Service
 from benchmarks.synthetic import messages
 from runtime.tenancy import Tenant
 from search.documents import EVERYTHING, DocumentWrite
@@ -17,6 +16,7 @@ from search.engines import opensearch_queries as queries
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_records import live_operations
 from search.ranking import LegQuery
+from worker.opening import Service
 
 CHUNK = 500
 BARE = "waspeed-bare-000001"

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from api.opening import Service, open_service
 from benchmarks.synthetic import messages, synthetic_writes
 from runtime.settings import Settings, read_settings
 from runtime.tenancy import Tenant
 from search.documents import DocumentWrite
+from worker.opening import Service, open_service
 
 TENANT = Tenant("speed")
 QUESTIONS = 60

@@ -101,6 +101,46 @@ class Settings(BaseSettings):
     breaker_open_s: float = Field(10.0, gt=0, le=600, description="how long an open circuit stays open before one probe")
     bulkhead_calls: int = Field(32, ge=1, le=1000, description="outgoing calls to one dependency at once")
 
+    redis_url: str = Field(
+        "", description="redis://host:6379/0 of a Redis or Valkey: broker of the workers and event streams; blank = none"
+    )
+    monitor_interval_s: float = Field(60.0, ge=1, le=86_400, description="how often due monitors, jobs and deliveries are looked for")
+    monitor_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one evaluation of a monitor")
+    worker_concurrency: int = Field(2, ge=1, le=256, description="pieces of work one worker process does at once")
+    worker_time_limit_s: float = Field(
+        300.0, ge=1, le=3600, description="hard time limit of one piece of work; the soft one is a tenth earlier"
+    )
+    worker_visibility_timeout_s: float = Field(
+        900.0, ge=2, le=86_400, description="after which unacknowledged work is handed to another worker; longer than the hard time limit"
+    )
+    worker_max_deliveries: int = Field(3, ge=1, le=100, description="times one piece of work is tried before it becomes a dead letter")
+    worker_metrics_port: int = Field(8001, ge=0, le=65535, description="port of the worker's /metrics; 0 = none")
+    webhook_secret: SecretStr = Field(SecretStr(""), description="key that webhook deliveries are signed with; needed for webhooks")
+    delivery_timeout_s: float = Field(10.0, gt=0, le=120, description="longest wait for one attempt to deliver a digest")
+    delivery_attempts: int = Field(6, ge=1, le=100, description="attempts to deliver a digest to one receiver before it stays undelivered")
+    delivery_private_networks: bool = Field(
+        False, description="allow deliveries to loopback and private addresses, which a tenant could otherwise use to reach inner servers"
+    )
+    smtp_url: str = Field("", description="smtp://user:password@host:25 or smtps://…, for deliveries by e-mail; blank = none")
+    smtp_from: str = Field("wisdomagent@localhost", description="sender of e-mail deliveries")
+    public_url: str = Field("", description="base URL at which people reach this service, for links in deliveries; blank = no links")
+    event_stream_length: int = Field(1_000_000, ge=1000, le=1_000_000_000, description="entries kept in the Redis event stream, about")
+    job_chunk_rows: int = Field(500, ge=1, le=1000, description="rows of an ingest job that are worked on and acknowledged together")
+
+    llm_base_url: str = Field("", description="base URL of an OpenAI-compatible server; blank = no language model")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="API key for that server")
+    llm_model: str = Field("", description="model that server is asked for")
+    llm_fallback_base_url: str = Field("", description="a second, independent server that is asked when the first fails; blank = none")
+    llm_fallback_api_key: SecretStr = Field(SecretStr(""), description="API key for the second server")
+    llm_fallback_model: str = Field("", description="model the second server is asked for; blank = the same name")
+    llm_roles: str = Field(
+        "plan,draft,judge", pattern=r"^(plan|draft|judge)(,(plan|draft|judge))*$", description="what a language model may do"
+    )
+    llm_timeout_s: float = Field(15.0, gt=0, le=300, description="longest wait for one answer of a language model")
+    llm_max_output_tokens: int = Field(1000, ge=16, le=32_000, description="tokens one answer of a language model may have")
+    llm_input_price: float = Field(0.0, ge=0, description="price of a million input tokens, for the cost in traces")
+    llm_output_price: float = Field(0.0, ge=0, description="price of a million output tokens, for the cost in traces")
+
     environment: str = Field("local", pattern=r"^[A-Za-z0-9_-]{1,32}$", description="label on every log line")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least severe line that is written")
     log_format: Literal["auto", "json", "pretty"] = Field("auto", description="auto = pretty on a terminal, JSON otherwise")

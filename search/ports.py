@@ -1,11 +1,12 @@
 """The ports of search. A docstring here is the specification; ``tests/contracts`` holds every implementation to it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from runtime.clock import Deadline
+from runtime.events import Event
 from runtime.tenancy import Tenant
 from search.documents import (
     Corpus,
@@ -140,11 +141,15 @@ class StateStore(Protocol):
         *,
         labels: Mapping[str, str] | None = None,
         expected: int | None = None,
+        event: Event | None = None,
     ) -> StateEntry:
         """Create (``expected=0`` insists on creation), replace (``expected=None``), or compare-and-set (``expected=n``).
 
+        ``event`` is put into the outbox with the entry: both are kept or neither, whenever the process dies. One with an id that is still in
+        the outbox is kept once.
+
         Raises:
-            Conflict: the stored version is not ``expected``.
+            Conflict: the stored version is not ``expected``; neither entry nor event was kept.
         """
         ...
 
@@ -169,5 +174,17 @@ class StateStore(Protocol):
         ...
 
     def erase(self, tenant: Tenant) -> int:
-        """Delete everything of the tenant; returns how many entries there were."""
+        """Delete everything of the tenant, its events in the outbox too; returns how many entries there were."""
+        ...
+
+    def scan(self, kind: str, *, labels: Mapping[str, str] | None = None) -> Iterator[tuple[Tenant, StateEntry]]:
+        """Every entry of a kind, of all tenants, by tenant then id; read in pages. For the worker's own scheduling; no door may call it."""
+        ...
+
+    def outbox(self, *, first: int = 100) -> tuple[Event, ...]:
+        """Events of all tenants that are not settled yet, oldest first; ``first`` in 1..1000. For the worker's relay; no door may call it."""
+        ...
+
+    def settle(self, events: Iterable[Event]) -> None:
+        """Take events out of the outbox, those that are not in it without complaint."""
         ...

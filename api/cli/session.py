@@ -11,9 +11,9 @@ from runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from api.cli.screen import Screen
-    from api.opening import Service
     from runtime.settings import Settings
     from runtime.tenancy import Tenant
+    from worker.opening import Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ def session(common: Common, **overrides: Any) -> Iterator[Session]:
     settings = settings_of(common, **overrides)
 
     from api.cli.screen import screen
-    from api.opening import open_service
     from runtime.telemetry import configure_logging, correlated, correlation_id
     from runtime.tenancy import tenant_named
+    from worker.opening import open_service
 
     configure_logging(settings)
     with correlated(correlation_id()), open_service(settings) as service:

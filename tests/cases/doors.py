@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from api import rendering
-from api.opening import Service
 from grounding.answers import ClaimKind, Draft, Evidence, Outcome
 from grounding.proofs import check, counted
 from grounding.verification import FeatureVerifier
@@ -21,6 +20,7 @@ from search.ingest.files import ReadOptions, read_rows
 from search.ingest.report import IngestReport
 from search.ingest.rows import rows_of
 from search.ranking import BucketQuery
+from worker.opening import Service
 
 Result = dict[str, Any]
 FILTER_NAMES = {"occurred_from": "since", "occurred_to": "until"}

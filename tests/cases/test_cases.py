@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.opening import Service, open_service
 from runtime.clock import SettableClock
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
@@ -20,6 +19,7 @@ from tests.cases.expectations import check
 from tests.cases.reading import BESIDE, TENANT, VARIABLE, Case, as_document, cases
 from tests.cases.web import WebDoor
 from tests.doors.serving import running
+from worker.opening import Service, open_service
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 WEB_STEPS = ("graphql", "mcp")

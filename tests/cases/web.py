@@ -8,10 +8,10 @@ from urllib.parse import quote
 import httpx
 
 from api.casing import snake
-from api.opening import Service
 from runtime.tenancy import Tenant
 from tests.cases.doors import FILTER_NAMES, PythonDoor, Result
 from tests.doors.calls import posted
+from worker.opening import Service
 
 ERRORS = {"BAD_USER_INPUT": "InvalidRequest", "NOT_FOUND": "NotFound", "UNAVAILABLE": "Unavailable"}
 

@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.opening import Service, open_service
 from runtime.clock import SettableClock
 from runtime.settings import read_settings
 from runtime.telemetry import configure_logging
 from runtime.tenancy import tenant_named
 from search.ingest.rows import rows_of
 from tests.doors.serving import running
+from worker.opening import Service, open_service
 
 ACME = "acme"
 BIRCH = "birch"

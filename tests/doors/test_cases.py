@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.opening import open_service
 from runtime.clock import SettableClock
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
@@ -19,6 +18,7 @@ from search.ingest.rows import rows_of
 from tests.cases.reading import BESIDE, TENANT, VARIABLE, Case, as_document, cases
 from tests.doors.calls import graphql, posted
 from tests.doors.serving import running
+from worker.opening import open_service
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FOUND = [case for case in cases() if case.case_id.startswith(("door-", "ten-"))]

@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.opening import Service
 from runtime.errors import Unavailable
 from search.ports import Engine
 from tests.doors.calls import graphql, tool
 from tests.doors.serving import running
+from worker.opening import Service
 
 
 class SilentEngine:

@@ -12,13 +12,13 @@ from mcp.client.client import Client
 
 from api.app import create_app
 from api.mcp_tools import TOOLS
-from api.opening import Service, open_service
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
 from search.ingest.rows import rows_of
 from tests.doors.calls import posted, tool
 from tests.doors.conftest import documents
 from tests.doors.serving import running
+from worker.opening import Service, open_service
 
 NAMES = ["search_feedback", "aggregate_by_theme", "trend_over_time", "get_account_context", "ask"]
 ARGUMENTS: dict[str, dict[str, Any]] = {

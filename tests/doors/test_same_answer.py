@@ -12,9 +12,9 @@ import pytest
 
 from api import operations, rendering
 from api.casing import snake_keys
-from api.opening import Service
 from runtime.tenancy import tenant_named
 from tests.doors.calls import graphql, posted, tool
+from worker.opening import Service
 
 ROOT = Path(__file__).resolve().parents[2]
 

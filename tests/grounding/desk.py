@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from api.opening import Service, open_service
 from grounding.answering import Answerer
 from grounding.answers import Outcome
 from grounding.ports import Drafter
@@ -16,6 +15,7 @@ from runtime.settings import read_settings
 from runtime.tenancy import Tenant, tenant_named
 from search.ingest.rows import rows_of
 from search.ports import Engine, StateStore
+from worker.opening import Service, open_service
 
 ACME: Tenant = tenant_named("acme")
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -1,0 +1,38 @@
+"""Events: what happened, told once to whoever listens. They carry ids and numbers, never the text of a document or a question."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from runtime.tenancy import Tenant
+
+EventType = Literal[
+    "documents.indexed",
+    "documents.deleted",
+    "answer.given",
+    "answer.refused",
+    "monitor.transitioned",
+    "digest.published",
+    "eval.finished",
+]
+EVENT_TYPES: tuple[str, ...] = get_args(EventType)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened to one tenant. ``subject`` is the id of what it happened to (batch, run, monitor, digest, report)."""
+
+    event_id: str
+    type: EventType
+    tenant: Tenant
+    at: datetime
+    subject: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+def event_id(kind: EventType, tenant: Tenant, *parts: str) -> str:
+    """The same id for the same happening, so that telling it twice can be noticed: 32 hexadecimal digits."""
+    return hashlib.sha256(json.dumps([kind, tenant, *parts]).encode()).hexdigest()[:32]
