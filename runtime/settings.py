@@ -119,7 +119,7 @@ class Settings(BaseSettings):
     delivery_timeout_s: float = Field(10.0, gt=0, le=120, description="longest wait for one attempt to deliver a digest")
     delivery_attempts: int = Field(6, ge=1, le=100, description="attempts to deliver a digest to one receiver before it stays undelivered")
     delivery_private_networks: bool = Field(
-        False, description="allow deliveries to loopback and private addresses, which a tenant could otherwise use to reach inner servers"
+        default=False, description="allow deliveries to loopback and private addresses, which a tenant could otherwise use to reach inner servers"
     )
     smtp_url: str = Field("", description="smtp://user:password@host:25 or smtps://…, for deliveries by e-mail; blank = none")
     smtp_from: str = Field("wisdomagent@localhost", description="sender of e-mail deliveries")
