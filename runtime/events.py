@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from runtime.tenancy import Tenant
+from runtime.errors import InvalidRequest
+from runtime.tenancy import Tenant, tenant_named
 
 EventType = Literal[
     "documents.indexed",
@@ -36,3 +37,30 @@ class Event:
 def event_id(kind: EventType, tenant: Tenant, *parts: str) -> str:
     """The same id for the same happening, so that telling it twice can be noticed: 32 hexadecimal digits."""
     return hashlib.sha256(json.dumps([kind, tenant, *parts]).encode()).hexdigest()[:32]
+
+
+def event_as_json(event: Event) -> dict[str, Any]:
+    """The event as plain JSON values."""
+    return {
+        "event_id": event.event_id,
+        "type": event.type,
+        "tenant": event.tenant,
+        "at": event.at.isoformat(),
+        "subject": event.subject,
+        "body": dict(event.body),
+    }
+
+
+def event_from_json(value: Mapping[str, Any]) -> Event:
+    """What :func:`event_as_json` made.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    try:
+        kind, tenant, at = value["type"], tenant_named(value["tenant"]), datetime.fromisoformat(value["at"])
+        if kind not in EVENT_TYPES or at.tzinfo is None:
+            raise ValueError("no such type, or no time zone")
+        return Event(str(value["event_id"]), kind, tenant, at, str(value["subject"]), dict(value["body"]))
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
+        raise ValueError(f"not an event: {error}") from error

@@ -146,10 +146,11 @@ class StateStore(Protocol):
         """Create (``expected=0`` insists on creation), replace (``expected=None``), or compare-and-set (``expected=n``).
 
         ``event`` is put into the outbox with the entry: both are kept or neither, whenever the process dies. One with an id that is still in
-        the outbox is kept once.
+        the outbox is kept once; it stays there when its entry is removed.
 
         Raises:
             Conflict: the stored version is not ``expected``; neither entry nor event was kept.
+            InvalidRequest: on ``body``, ``labels`` or ``event`` (longer than the limit, or of another tenant).
         """
         ...
 

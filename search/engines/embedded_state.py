@@ -1,20 +1,22 @@
-"""The state store of the embedded engine: small versioned JSON documents in the same file."""
+"""The state store of the embedded engine: small versioned JSON documents in the same file, and the outbox beside them."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from runtime.clock import Clock
-from runtime.errors import Conflict, InvalidRequest
+from runtime.errors import Conflict
+from runtime.events import Event
 from runtime.tenancy import Tenant
 from search.engines.intervals import instant, milliseconds
 from search.engines.limits import MAX_PAGE, within
 from search.engines.ordering import decoded, encoded
+from search.engines.sqlite_outbox import keep, pending, settle
 from search.engines.sqlite_store import SqliteStore
+from search.engines.state_json import as_json, event_json
 from search.ports import StateEntry
 
-MAX_BODY_BYTES = 1_000_000
 Row = tuple[str, str, int, int, str, str]
 
 
@@ -34,15 +36,19 @@ class EmbeddedState:
         *,
         labels: Mapping[str, str] | None = None,
         expected: int | None = None,
+        event: Event | None = None,
     ) -> StateEntry:
         """See :class:`search.ports.StateStore`."""
-        written = (_as_json(dict(labels or {}), "labels"), _as_json(dict(body), "body"))
+        written = (as_json(dict(labels or {}), "labels"), as_json(dict(body), "body"))
+        told = None if event is None else event_json(tenant, event)
         with self._store.writing(durable=False) as connection:
             version, created_ms = self._stored(connection, tenant, kind, entry_id)
             if expected is not None and expected != version:
                 raise Conflict(f"{kind} {entry_id} is at version {version}, not {expected}; read it again, then repeat")
             row: Row = (kind, entry_id, version + 1, created_ms, *written)
             connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?)", (tenant, *row))
+            if event is not None and told is not None:
+                keep(connection, event, told)
         return _entry(row)
 
     def _stored(self, connection: sqlite3.Connection, tenant: Tenant, kind: str, entry_id: str) -> tuple[int, int]:
@@ -88,18 +94,33 @@ class EmbeddedState:
         """See :class:`search.ports.StateStore`."""
         with self._store.writing() as connection:
             removed = connection.execute("DELETE FROM state WHERE tenant = ?", (tenant,)).rowcount
+            connection.execute("DELETE FROM outbox WHERE tenant = ?", (tenant,))
         self._store.forget_log()
         return removed
 
+    def scan(self, kind: str, *, labels: Mapping[str, str] | None = None) -> Iterator[tuple[Tenant, StateEntry]]:
+        """See :class:`search.ports.StateStore`."""
+        place = ("", "")
+        while True:
+            wanted = {"kind": kind, "labels": json.dumps(dict(labels or {})), "tenant": place[0], "id": place[1], "count": MAX_PAGE}
+            with self._store.reading() as connection:
+                rows = connection.execute(_SCAN, wanted).fetchall()
+            for tenant, *row in rows:
+                yield tenant, _entry(tuple(row))
+            if len(rows) < MAX_PAGE:
+                return
+            place = (rows[-1][0], rows[-1][2])
 
-def _as_json(value: Mapping[str, Any], field: str) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise InvalidRequest(f"cannot be kept as JSON: {error}", field=field) from error
-    if len(text) > MAX_BODY_BYTES:
-        raise InvalidRequest(f"is longer than {MAX_BODY_BYTES} bytes as JSON", field=field)
-    return text
+    def outbox(self, *, first: int = 100) -> tuple[Event, ...]:
+        """See :class:`search.ports.StateStore`."""
+        within(first, 1, MAX_PAGE, "first")
+        with self._store.reading() as connection:
+            return pending(connection, first)
+
+    def settle(self, events: Iterable[Event]) -> None:
+        """See :class:`search.ports.StateStore`."""
+        with self._store.writing(durable=False) as connection:
+            settle(connection, events)
 
 
 def _entry(row: Row) -> StateEntry:
@@ -109,13 +130,19 @@ def _entry(row: Row) -> StateEntry:
 
 _VERSION = "SELECT version, created_ms FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
 _GET = "SELECT kind, entry_id, version, created_ms, labels, body FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
-_LIST = """
+_LABELLED = """NOT EXISTS (
+        SELECT 1 FROM json_each(:labels) wanted
+        WHERE NOT EXISTS (SELECT 1 FROM json_each(s.labels) held WHERE held.key = wanted.key AND held.value = wanted.value)
+    )"""
+_LIST = f"""
 SELECT kind, entry_id, version, created_ms, labels, body FROM state s
 WHERE tenant = :tenant AND kind = :kind
     AND (:ms IS NULL OR created_ms < :ms OR (created_ms = :ms AND entry_id > :id))
-    AND NOT EXISTS (
-        SELECT 1 FROM json_each(:labels) wanted
-        WHERE NOT EXISTS (SELECT 1 FROM json_each(s.labels) held WHERE held.key = wanted.key AND held.value = wanted.value)
-    )
+    AND {_LABELLED}
 ORDER BY created_ms DESC, entry_id LIMIT :count
+"""
+_SCAN = f"""
+SELECT tenant, kind, entry_id, version, created_ms, labels, body FROM state s
+WHERE kind = :kind AND (tenant, entry_id) > (:tenant, :id) AND {_LABELLED}
+ORDER BY tenant, entry_id LIMIT :count
 """

@@ -9,7 +9,8 @@ from search.engines.sqlite_errors import broken, foreign
 APPLICATION_ID = 0x57495344
 """``WISD`` in the file's header: tells our files from other SQLite databases."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Files of schema 1 have no outbox; they get one when they are opened."""
 
 PASSAGE_BITS = 20
 """A passage's key is ``doc_no << 20 | number``, so that a document's passages are one range without an index of their own."""
@@ -49,6 +50,14 @@ CREATE TABLE state (
 CREATE INDEX state_newest ON state (tenant, kind, created_ms DESC, entry_id);
 """
 
+_OUTBOX = """
+CREATE TABLE outbox (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, event TEXT NOT NULL
+);
+CREATE INDEX outbox_of_tenant ON outbox (tenant);
+CREATE INDEX state_of_kind ON state (kind, tenant, entry_id);
+"""
+
 
 def is_empty(connection: sqlite3.Connection) -> bool:
     """True for a file that nobody has written to, or whose first writer died before the first commit."""
@@ -58,12 +67,28 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 def create(connection: sqlite3.Connection, model: str, dimension: int) -> None:
     """Make the tables, inside the caller's write transaction: all of them or none."""
-    for statement in _TABLES.split(";"):
-        if statement.strip():
-            connection.execute(statement)
+    _run(connection, _TABLES + _OUTBOX)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", [("model", model), ("dimension", dimension), ("generation", 0), ("pruned", 0)])
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def is_outdated(connection: sqlite3.Connection) -> bool:
+    """True for a file of ours that an earlier release made and :func:`upgrade` brings up to date."""
+    ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+    return bool(ours and connection.execute("PRAGMA user_version").fetchone()[0] == 1)
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Add what schema 1 lacks, inside the caller's write transaction."""
+    _run(connection, _OUTBOX)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _run(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
+        if statement.strip():
+            connection.execute(statement)
 
 
 def check(connection: sqlite3.Connection, path: Path, model: str, dimension: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 from search.engines.sqlite_errors import broken, not_writable, translated
-from search.engines.sqlite_schema import check, create, is_empty
+from search.engines.sqlite_schema import check, create, is_empty, is_outdated, upgrade
 
 BUSY_TIMEOUT_S = 15.0
 _MAGIC = b"SQLite format 3\x00"
@@ -49,6 +49,10 @@ class SqliteStore:
             with self.writing() as connection:
                 if is_empty(connection):
                     create(connection, self.model, self.dimension)
+        if is_outdated(self._writer):
+            with self.writing() as connection:
+                if is_outdated(connection):
+                    upgrade(connection)
         check(self._writer, self.path, self.model, self.dimension)
         self._writer.execute("PRAGMA journal_mode = WAL")
 

@@ -1,8 +1,13 @@
 """What every state store must do. See :class:`search.ports.StateStore`."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
 import pytest
 
 from runtime.errors import Conflict, InvalidRequest
+from runtime.events import Event, event_id
 from runtime.tenancy import Tenant
 from search.ports import StateEntry, StateStore
 
@@ -125,3 +130,157 @@ def test_a_body_over_a_megabyte_or_without_json_form_is_refused(state: StateStor
             state.put(tenant, "trace", "a", body)
         assert refused.value.field == "body"
     assert state.get(tenant, "trace", "a") is None
+
+
+def told(tenant: Tenant, subject: str, **body: object) -> Event:
+    """An event of this tenant about ``subject``."""
+    identity = event_id("monitor.transitioned", tenant, subject)
+    return Event(identity, "monitor.transitioned", tenant, datetime(2026, 3, 1, 12, 0, 0, 1234, UTC), subject, body)
+
+
+def waiting(state: StateStore, *tenants: Tenant) -> list[Event]:
+    """What of these tenants is in the outbox, in its order."""
+    return [event for event in state.outbox(first=1000) if event.tenant in tenants]
+
+
+@pytest.fixture(autouse=True)
+def _empty_outbox(state: StateStore, tenant: Tenant, other_tenant: Tenant) -> Iterator[None]:
+    yield
+    state.settle(waiting(state, tenant, other_tenant))
+
+
+def test_an_event_waits_with_its_entry_until_it_is_settled(state: StateStore, tenant: Tenant) -> None:
+    event = told(tenant, "m", to="firing", n=3, nested={"ids": ["a", "ä"]})
+    state.put(tenant, "monitor", "m", {"n": 1}, event=event)
+    assert waiting(state, tenant) == [event]
+    assert state.get(tenant, "monitor", "m") is not None
+    state.settle([event])
+    assert waiting(state, tenant) == []
+    state.settle([event, told(tenant, "never")])
+    entry = state.get(tenant, "monitor", "m")
+    assert entry is not None and (entry.version, dict(entry.body)) == (1, {"n": 1})
+
+
+def test_a_conflict_keeps_neither_entry_nor_event(state: StateStore, tenant: Tenant) -> None:
+    state.put(tenant, "monitor", "m", {"n": 1})
+    with pytest.raises(Conflict):
+        state.put(tenant, "monitor", "m", {"n": 2}, expected=0, event=told(tenant, "m"))
+    assert waiting(state, tenant) == []
+    assert dict(state.get(tenant, "monitor", "m").body) == {"n": 1}  # type: ignore[union-attr]
+
+
+def test_the_outbox_is_oldest_first_across_tenants_and_in_pages(state: StateStore, tenant: Tenant, other_tenant: Tenant) -> None:
+    events = [told((tenant, other_tenant)[number % 2], f"m{number % 3}-{number}") for number in range(7)]
+    for number, event in enumerate(events):
+        state.put(event.tenant, "monitor", f"m{number % 3}", {"n": number}, event=event)
+    assert waiting(state, tenant, other_tenant) == events
+    assert len(state.outbox(first=2)) == 2
+    assert state.outbox(first=3) == state.outbox(first=1000)[:3]
+    state.settle(events[:3])
+    assert waiting(state, tenant, other_tenant) == events[3:]
+
+
+@pytest.mark.parametrize("first", [0, 1001])
+def test_a_page_of_the_outbox_has_bounds(state: StateStore, first: int) -> None:
+    with pytest.raises(InvalidRequest):
+        state.outbox(first=first)
+
+
+def test_events_of_one_entry_queue_up_and_settle_one_by_one(state: StateStore, tenant: Tenant) -> None:
+    events = [told(tenant, str(number)) for number in range(3)]
+    for event in events:
+        state.put(tenant, "monitor", "m", {}, event=event)
+    state.put(tenant, "monitor", "m", {"without": "event"})
+    assert waiting(state, tenant) == events
+    state.settle([events[1]])
+    assert waiting(state, tenant) == [events[0], events[2]]
+
+
+def test_an_event_that_waits_already_is_kept_once(state: StateStore, tenant: Tenant) -> None:
+    event = told(tenant, "m")
+    for entry_id in ("a", "a", "b"):
+        state.put(tenant, "monitor", entry_id, {}, event=event)
+    assert waiting(state, tenant) == [event]
+    state.settle([event])
+    assert waiting(state, tenant) == []
+
+
+def test_an_event_outlives_its_entry(state: StateStore, tenant: Tenant) -> None:
+    event = told(tenant, "m")
+    state.put(tenant, "monitor", "m", {"n": 1}, labels={"x": "1"}, event=event)
+    assert state.remove(tenant, "monitor", ["m"]) == 1
+    assert state.remove(tenant, "monitor", ["m"]) == 0
+    assert state.get(tenant, "monitor", "m") is None
+    assert state.entries(tenant, "monitor") == ((), None)
+    assert [entry for owner, entry in state.scan("monitor") if owner == tenant] == []
+    assert waiting(state, tenant) == [event]
+    assert state.put(tenant, "monitor", "m", {}, expected=0).version == 1
+    assert waiting(state, tenant) == [event]
+    state.settle([event])
+    assert waiting(state, tenant) == []
+    assert state.get(tenant, "monitor", "m") is not None
+
+
+def test_an_event_of_a_removed_entry_settles_and_leaves_nothing(state: StateStore, tenant: Tenant) -> None:
+    event = told(tenant, "m")
+    state.put(tenant, "monitor", "m", {}, event=event)
+    state.remove(tenant, "monitor", ["m"])
+    state.settle([event])
+    assert waiting(state, tenant) == []
+    assert state.get(tenant, "monitor", "m") is None
+    assert state.erase(tenant) == 0
+
+
+def test_erasing_takes_the_events_of_one_tenant_along(state: StateStore, tenant: Tenant, other_tenant: Tenant) -> None:
+    state.put(tenant, "monitor", "m", {}, event=told(tenant, "m"))
+    state.put(tenant, "monitor", "gone", {}, event=told(tenant, "gone"))
+    state.remove(tenant, "monitor", ["gone"])
+    kept = told(other_tenant, "m")
+    state.put(other_tenant, "monitor", "m", {}, event=kept)
+    assert state.erase(tenant) == 1
+    assert waiting(state, tenant, other_tenant) == [kept]
+
+
+def test_settling_loses_no_put_of_the_same_moment(state: StateStore, tenant: Tenant) -> None:
+    events = [told(tenant, str(number)) for number in range(12)]
+
+    def put(event: Event) -> None:
+        state.put(tenant, "monitor", "m", {"last": event.subject}, event=event)
+        state.settle([event])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(put, events))
+    entry = state.get(tenant, "monitor", "m")
+    assert entry is not None and entry.version == len(events)
+    assert waiting(state, tenant) == []
+
+
+def test_an_event_of_another_tenant_or_too_long_is_refused(state: StateStore, tenant: Tenant, other_tenant: Tenant) -> None:
+    for event in (told(other_tenant, "m"), told(tenant, "m", text="x" * 1_000_001)):
+        with pytest.raises(InvalidRequest) as refused:
+            state.put(tenant, "monitor", "m", {}, event=event)
+        assert refused.value.field == "event"
+    assert state.get(tenant, "monitor", "m") is None
+    assert waiting(state, tenant, other_tenant) == []
+
+
+def test_a_scan_walks_a_kind_of_all_tenants_in_order(state: StateStore, tenant: Tenant, other_tenant: Tenant) -> None:
+    owners = sorted([tenant, other_tenant])
+    for owner in owners:
+        for name in ("b", "a", "c"):
+            state.put(owner, "monitor", name, {"owner": owner}, labels={"paused": "true" if name == "b" else "false"})
+        state.put(owner, "digest", "a", {})
+    seen = [(owner, entry.entry_id, entry.body["owner"]) for owner, entry in state.scan("monitor") if owner in owners]
+    assert seen == [(owner, name, owner) for owner in owners for name in "abc"]
+    running = [(owner, entry.entry_id) for owner, entry in state.scan("monitor", labels={"paused": "false"}) if owner in owners]
+    assert running == [(owner, name) for owner in owners for name in "ac"]
+    assert list(state.scan("never")) == []
+
+
+def test_a_scan_longer_than_a_page_repeats_and_loses_nothing(state: StateStore, tenant: Tenant) -> None:
+    kind = f"many-{tenant}"
+    names = [f"{number:04}" for number in range(1003)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: state.put(tenant, kind, name, {}), names))
+    assert [entry.entry_id for _, entry in state.scan(kind)] == names
+    state.erase(tenant)
