@@ -40,11 +40,13 @@ _DOCUMENTS = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS))}|complaints?|reports|mentio
 _COUNTABLE = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS | PERSON_NOUNS))}|complaints?|issues|problems|reports|mentions|themes)\b"
 _GROUPS = r"(?:themes?|topics?|complaints?|issues?|problems?|reasons?|categor(?:y|ies)|concerns?|pain points?|sources?|channels?|accounts?|customers?)\b"
 _FEW_WORDS = r"(?:[\w-]+ ){0,3}?"
-_NO_MODAL = r"(?!.*\b(?:can|could|may|should|must|might)\b)"
 _INTERVAL = r"(?:per|by|each|every) (?:day|week|month)\b"
 
 SHARE = _any(r"(?:share|percentage|percent|proportion|fraction|majority|most|half)\b")
-MAJORITY = _any(rf"(?:do|are|were|did|have|is)\s+(?:most|the majority|more than half)\b(?: of)?(?: the| our)? {_FEW_WORDS}{_COUNTABLE}")
+MAJORITY = re.compile(
+    rf"\A\W*(?:do|are|were|did|have|is)\s+(?:most|the majority|more than half)\b(?: of)?(?: the| our)? {_FEW_WORDS}{_COUNTABLE}",
+    re.IGNORECASE,
+)
 CHANGING = _any(
     r"(?:rising|increasing|decreasing|declining|spiking|growing|falling)\b",
     r"going (?:up|down)\b",
@@ -52,24 +54,31 @@ CHANGING = _any(
     r"(?:more|less) frequent\b",
 )
 _COUNT = _any(
-    rf"how many (?:of (?:the|our|my|these|those) )?{_FEW_WORDS}{_COUNTABLE}{_NO_MODAL}",
+    rf"how many (?:of (?:the|our|my|these|those) )?{_FEW_WORDS}{_COUNTABLE}",
     r"how many (?:mention|complain|say|report|talk|ask|are about)",
     r"how many\??\s*\Z",
     rf"(?:number|count) of {_FEW_WORDS}{_COUNTABLE}",
-    r"count (?:the|all|of|every)\b",
+    r"(?<![^\W_])(?<!the )(?<!a )count (?:the|all|of|every)\b",
     r"how many (?:different |distinct |unique )?(?:sources|channels|topics)\b",
     rf"how often (?:do|does|did|is|are|was|were) {_COUNTABLE}",
     r"(?:what|which) (?:share|percentage|percent|proportion|fraction|part) of\b",
 )
-_TOP = _any(
+_RANKED = _any(
     r"(?:most|more) (?:common|frequent|frequently|commonly|often|mentioned|reported|discussed|raised|typical)\b",
-    rf"top\s+(?:\d+\b|three\b|five\b|ten\b|{_GROUPS})",
+    r"top\s+(?:\d+\b|three\b|five\b|ten\b)",
+)
+"""A ranking of what people write about only where it says so: *the most common problem*, not *the most common blood type*."""
+_WRITTEN = _any(rf"(?:{_GROUPS}|{_COUNTABLE}|mention|report|discuss|raise|complain|say\b|said\b|ask|talk|write)")
+_TOP = _any(
+    rf"top\s+{_GROUPS}",
+    rf"what\s+(?:do|did|are|have|were)\s+(?:most|the majority)\b(?: of)?(?: the| our)? {_FEW_WORDS}{_COUNTABLE}\W+(?:\w+\W+){{0,2}}?"
+    r"(?:complain|say|said|report|mention|talk|ask|write)",
     rf"(?:main|biggest|primary|leading|key|major) {_GROUPS}",
     rf"{_GROUPS}.*\b(?:the most|most often)\b",
     r"complain(?:ed|ing)? (?:about |of )?(?:the )?most\b",
     r"(?:list|show|what are)\b.*\bthemes\b",
     r"by (?:theme|topic|source|account)\b",
-    r"break ?down\b",
+    rf"(?:a|the)\s+breakdown\b(?!.+)|break ?down\b.*\b(?:by|{_COUNTABLE})",
 )
 _TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"how (?:has|have|did|is|are)\b.*\bdevelop(?:ed|ing)?\b")
 _PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
@@ -124,7 +133,11 @@ def intent_of(text: str) -> Intent:
         return Intent.TREND
     if MAJORITY.search(text) or (_COUNT.search(text) and not _TIMES.search(text)):
         return Intent.COUNT
-    return Intent.TOP if _TOP.search(text) else Intent.EVIDENCE
+    return Intent.TOP if _TOP.search(text) or _ranked(text) else Intent.EVIDENCE
+
+
+def _ranked(text: str) -> bool:
+    return bool(_RANKED.search(text)) and (bool(_WRITTEN.search(text)) or not any(word.lower.isalpha() for word in subject_words(text)))
 
 
 def changes(text: str) -> bool:

@@ -12,6 +12,7 @@ from grounding.naming import Vocabulary, accounts_in, named_in
 from grounding.periods import Period, period_in
 from grounding.question_parts import Part, Plan
 from grounding.small_talk import is_small_talk, without_courtesy
+from grounding.tallies import counts_documents
 from grounding.words import words
 from search.documents import Filters
 from search.filters import day_start, local_day, narrowed
@@ -53,8 +54,9 @@ _REFERS_BACK = re.compile(r"\b(?:it|they|them|he|she|this|that|these|those|ones?
 
 
 def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zone: ZoneInfo) -> Part:
-    intent = _intent(text, vocabulary)
-    period = _period(text, intent, local_day(now, zone))
+    today = local_day(now, zone)
+    intent = _intent(text, vocabulary, today)
+    period = _period(text, intent, today)
     if period is not None:
         filters = _within(filters, period, zone)
     subject = text.replace(period.text, " ") if period else text
@@ -79,11 +81,16 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
     return within_theme(part, subject, vocabulary)
 
 
-def _intent(text: str, vocabulary: Vocabulary) -> Intent:
-    """A theme that is *rising* is a trend; a price that is rising is something people write about."""
+def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
+    """A theme that is *rising* is a trend; a price that is rising is something people write about. Messages are counted; how many people live in a town
+    is a fact that some text may state."""
     intent = intent_of(text)
     if intent is Intent.EVIDENCE and changes(text) and named_in(text, vocabulary.themes()):
         return Intent.TREND
+    if intent in (Intent.COUNT, Intent.COMPARE, Intent.TREND):
+        period = period_in(text, today)
+        told = text.replace(period.text, " ") if period else text
+        return intent if counts_documents(told, lambda: bool(named_in(told, vocabulary.themes()))) else Intent.EVIDENCE
     return intent
 
 
