@@ -58,9 +58,10 @@ def event_from_json(value: Mapping[str, Any]) -> Event:
         ValueError: it is something else.
     """
     try:
-        kind, tenant, at = value["type"], tenant_named(value["tenant"]), datetime.fromisoformat(value["at"])
-        if kind not in EVENT_TYPES or at.tzinfo is None:
-            raise ValueError("no such type, or no time zone")
-        return Event(str(value["event_id"]), kind, tenant, at, str(value["subject"]), dict(value["body"]))
+        at = datetime.fromisoformat(value["at"])
+        event = Event(str(value["event_id"]), value["type"], tenant_named(value["tenant"]), at, str(value["subject"]), dict(value["body"]))
     except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
         raise ValueError(f"not an event: {error}") from error
+    if event.type not in EVENT_TYPES or at.tzinfo is None:
+        raise ValueError(f"not an event: its type is {event.type!r} and it happened at {at}")
+    return event

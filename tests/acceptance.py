@@ -95,6 +95,9 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise("answer", "the same claims and citations on both engines", ("grounding/test_both_engines.py",)),
     Promise("answer", "answers over whole corpora are what an analyst would trust", ("grounding/test_trust.py",)),
+    # Events
+    Promise("events", "an event is kept with the state change it tells of, or neither is, on both engines and whenever the process dies",
+            ("contracts/test_state_contract.py", f"{ENGINES}/test_embedded_outbox.py")),
     # Aggregates
     Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
             (COUNTS, "search/test_aggregation.py")),

@@ -134,15 +134,23 @@ _LABELLED = """NOT EXISTS (
         SELECT 1 FROM json_each(:labels) wanted
         WHERE NOT EXISTS (SELECT 1 FROM json_each(s.labels) held WHERE held.key = wanted.key AND held.value = wanted.value)
     )"""
-_LIST = f"""
+_LIST = (
+    """
 SELECT kind, entry_id, version, created_ms, labels, body FROM state s
 WHERE tenant = :tenant AND kind = :kind
     AND (:ms IS NULL OR created_ms < :ms OR (created_ms = :ms AND entry_id > :id))
-    AND {_LABELLED}
+    AND """
+    + _LABELLED
+    + """
 ORDER BY created_ms DESC, entry_id LIMIT :count
 """
-_SCAN = f"""
+)
+_SCAN = (
+    """
 SELECT tenant, kind, entry_id, version, created_ms, labels, body FROM state s
-WHERE kind = :kind AND (tenant, entry_id) > (:tenant, :id) AND {_LABELLED}
+WHERE kind = :kind AND (tenant, entry_id) > (:tenant, :id) AND """
+    + _LABELLED
+    + """
 ORDER BY tenant, entry_id LIMIT :count
 """
+)

@@ -16,6 +16,9 @@ from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names, every_month, is_month_index, state_index
 
+_LATER_STATE_FIELDS = ("outbox", "outbox_ids", "outbox_places")
+"""What indices of earlier releases lack; they get it when they are opened."""
+
 _ANOTHER_PREFIX = "or name another WA_INDEX_PREFIX and ingest again"
 
 
@@ -159,7 +162,11 @@ class Indices:
             self._await_shards(index)
         mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
         self._check_model(index, mapping)
-        self._refuse(index, list(differences(shipped("state")["mappings"]["properties"], mapping.get("properties", {}))))
+        wanted, found = shipped("state")["mappings"]["properties"], mapping.get("properties", {})
+        if later := {name: field for name, field in wanted.items() if name in _LATER_STATE_FIELDS and name not in found}:
+            self._cluster.put(index, "_mapping", body={"properties": later})
+            found = {**found, **later}
+        self._refuse(index, list(differences(wanted, found)))
 
     def _ensure_templates(self) -> None:
         """Written only when they are not as they must be, so that a user who may only read can open the engine."""

@@ -2,23 +2,25 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.clock import Clock
-from runtime.errors import Conflict, InvalidRequest
-from runtime.tenancy import Tenant
+from runtime.errors import Conflict
+from runtime.events import Event
+from runtime.tenancy import Tenant, tenant_named
 from search.engines.attribute_terms import attribute_term
 from search.engines.intervals import instant, milliseconds
 from search.engines.limits import MAX_PAGE, within
 from search.engines.opensearch_cluster import Cluster, Operation
 from search.engines.opensearch_errors import unavailable
+from search.engines.opensearch_items import Item
 from search.engines.opensearch_names import state_index
+from search.engines.opensearch_outbox import REMOVED, Places, fields, oldest, pending_of, queued, removal, without
 from search.engines.opensearch_queries import Body, every
 from search.engines.ordering import decoded, encoded
+from search.engines.state_json import as_json, event_json
 from search.ports import StateEntry
-
-MAX_BODY_BYTES = 1_000_000
 
 _ATTEMPTS = 20
 
@@ -30,6 +32,7 @@ class OpenSearchState:
         self._cluster = cluster
         self._index = state_index(prefix)
         self._clock = clock
+        self._places = Places(clock)
 
     def put(
         self,
@@ -40,24 +43,28 @@ class OpenSearchState:
         *,
         labels: Mapping[str, str] | None = None,
         expected: int | None = None,
+        event: Event | None = None,
     ) -> StateEntry:
         """See :class:`search.ports.StateStore`."""
-        _as_json(dict(labels or {}), "labels")
-        fields = {"labels": dict(labels or {}), "body": _as_json(dict(body), "body")}
+        as_json(dict(labels or {}), "labels")
+        written = {"labels": dict(labels or {}), "body": as_json(dict(body), "body")}
+        told = "" if event is None else event_json(tenant, event)
         for _ in range(_ATTEMPTS):
-            stored = self._stored(tenant, kind, entry_id)
-            version = stored["_source"]["version"] if stored else 0
+            stored = self._record(tenant, kind, entry_id)
+            known = _present(stored)
+            version = known["_source"]["version"] if known else 0
             if expected is not None and expected != version:
                 raise Conflict(f"{kind} {entry_id} is at version {version}, not {expected}; read it again, then repeat")
-            created_ms = stored["_source"]["created_ms"] if stored else milliseconds(self._clock.now())
-            record = {"tenant": tenant, "kind": kind, "entry_id": entry_id, "version": version + 1, "created_ms": created_ms, **fields}
-            if self._replaced(stored, record):
+            created_ms = known["_source"]["created_ms"] if known else milliseconds(self._clock.now())
+            record = {"tenant": tenant, "kind": kind, "entry_id": entry_id, "version": version + 1, "created_ms": created_ms, **written}
+            pending = pending_of(stored) if event is None else queued(pending_of(stored), event, told, self._places)
+            if self._replaced(stored, {**record, **fields(pending)}):
                 return _entry(record)
         raise Conflict(f"{kind} {entry_id} is being changed by others all the time; read it again, then repeat")
 
     def get(self, tenant: Tenant, kind: str, entry_id: str) -> StateEntry | None:
         """See :class:`search.ports.StateStore`."""
-        stored = self._stored(tenant, kind, entry_id)
+        stored = _present(self._record(tenant, kind, entry_id))
         return _entry(stored["_source"]) if stored else None
 
     def entries(
@@ -84,21 +91,90 @@ class OpenSearchState:
 
     def remove(self, tenant: Tenant, kind: str, entry_ids: Iterable[str]) -> int:
         """See :class:`search.ports.StateStore`."""
-        return self._removed([_key(tenant, kind, entry_id) for entry_id in dict.fromkeys(entry_ids)])
+        keys, removed = [_key(tenant, kind, entry_id) for entry_id in dict.fromkeys(entry_ids)], 0
+        for start in range(0, len(keys), MAX_PAGE):
+            removed += self._removed(keys[start : start + MAX_PAGE])
+        return removed
+
+    def _removed(self, keys: Sequence[str]) -> int:
+        removed = 0
+        for _ in range(_ATTEMPTS):
+            found = [record for record in self._records(keys) if _present(record)]
+            if not found:
+                return removed
+            written, keys = self._changed(found, [removal(record) for record in found])
+            removed += written
+            if not keys:
+                self._cluster.refresh(self._index)
+                return removed
+        raise Conflict("entries are being changed by others all the time; remove them again")
 
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.StateStore`."""
         removed = 0
-        body: Body = {"size": 1000, "_source": False, "query": every([{"term": {"tenant": tenant}}])}
+        body: Body = {"size": MAX_PAGE, "_source": ["kind"], "query": every([{"term": {"tenant": tenant}}])}
         while True:
             self._cluster.refresh(self._index)
             found = self._cluster.search(self._index, body)["hits"]["hits"]
             if not found:
                 return removed
-            removed += self._removed([hit["_id"] for hit in found])
+            items = self._cluster.bulk([Operation({"delete": {"_index": self._index, "_id": hit["_id"]}}) for hit in found])
+            _refuse_failures(items)
+            pairs = zip(found, items, strict=True)
+            removed += sum(item.fate == "written" and hit["_source"]["kind"] != REMOVED for hit, item in pairs)
 
-    def _stored(self, tenant: Tenant, kind: str, entry_id: str) -> Mapping[str, Any] | None:
+    def scan(self, kind: str, *, labels: Mapping[str, str] | None = None) -> Iterator[tuple[Tenant, StateEntry]]:
+        """See :class:`search.ports.StateStore`. The index is refreshed first, so that every put is found."""
+        clauses: list[Body] = [{"term": {"kind": kind}}]
+        clauses += [{"term": {"label_terms": attribute_term(name, value)}} for name, value in (labels or {}).items()]
+        body: Body = {"size": MAX_PAGE, "query": every(clauses), "sort": [{"tenant": "asc"}, {"entry_id": "asc"}]}
+        self._cluster.refresh(self._index)
+        while True:
+            found = self._cluster.search(self._index, body)["hits"]["hits"]
+            for hit in found:
+                yield tenant_named(hit["_source"]["tenant"]), _entry(hit["_source"])
+            if len(found) < MAX_PAGE:
+                return
+            body["search_after"] = found[-1]["sort"]
+
+    def outbox(self, *, first: int = 100) -> tuple[Event, ...]:
+        """See :class:`search.ports.StateStore`."""
+        within(first, 1, MAX_PAGE, "first")
+        sort = [{"outbox_places": "asc"}, {"entry_id": "asc"}]
+        body: Body = {"size": first, "_source": ["outbox"], "query": every([{"exists": {"field": "outbox_places"}}]), "sort": sort}
+        self._cluster.refresh(self._index)
+        return oldest(self._cluster.search(self._index, body)["hits"]["hits"], first)
+
+    def settle(self, events: Iterable[Event]) -> None:
+        """See :class:`search.ports.StateStore`."""
+        ids = list(dict.fromkeys(event.event_id for event in events))
+        for start in range(0, len(ids), MAX_PAGE):
+            self._settle(ids[start : start + MAX_PAGE])
+
+    def _settle(self, ids: Sequence[str]) -> None:
+        query = every([{"terms": {"outbox_ids": list(ids)}}])
+        body: Body = {"size": MAX_PAGE, "_source": ["outbox", "kind"], "seq_no_primary_term": True, "query": query}
+        for _ in range(_ATTEMPTS):
+            self._cluster.refresh(self._index)
+            found = self._cluster.search(self._index, body)["hits"]["hits"]
+            if not found:
+                return
+            self._changed(found, [without(record, ids) for record in found])
+        raise Conflict("entries are being changed by others all the time; settle their events again")
+
+    def _changed(self, records: Sequence[Mapping[str, Any]], operations: Sequence[Operation]) -> tuple[int, list[str]]:
+        """How many operations took effect, and the keys of the records that had changed meanwhile."""
+        items = self._cluster.bulk(operations)
+        _refuse_failures(items)
+        late = [record["_id"] for record, item in zip(records, items, strict=True) if item.fate == "stale"]
+        return sum(item.fate == "written" for item in items), late
+
+    def _record(self, tenant: Tenant, kind: str, entry_id: str) -> Mapping[str, Any] | None:
         return self._cluster.find(self._index, "_doc", _key(tenant, kind, entry_id))
+
+    def _records(self, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        addresses = [{"_index": self._index, "_id": key} for key in keys]
+        return self._cluster.records(addresses, fields="tenant,kind,entry_id,outbox") if addresses else ()
 
     def _replaced(self, stored: Mapping[str, Any] | None, record: Mapping[str, Any]) -> bool:
         """Put ``record`` in the place of what was read; False when that has changed meanwhile."""
@@ -115,27 +191,21 @@ class OpenSearchState:
             return False
         return True
 
-    def _removed(self, keys: Iterable[str]) -> int:
-        items = self._cluster.bulk([Operation({"delete": {"_index": self._index, "_id": key}}) for key in keys], refresh=True)
-        for item in items:
-            if item.fate not in ("written", "absent"):
-                raise unavailable(f"an entry of the state store could not be removed ({item.reason})")
-        return sum(item.fate == "written" for item in items)
+
+def _present(record: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The record, unless its entry was removed and it is there for its pending events alone."""
+    return None if record is None or record["_source"]["kind"] == REMOVED else record
+
+
+def _refuse_failures(items: Iterable[Item]) -> None:
+    for item in items:
+        if item.fate not in ("written", "absent", "stale") and "document_missing" not in item.reason:
+            raise unavailable(f"an entry of the state store could not be changed ({item.reason})")
 
 
 def _key(tenant: Tenant, kind: str, entry_id: str) -> str:
     """The tenant is inside the hash: no id of one tenant is an id of another."""
     return hashlib.sha256(json.dumps([tenant, kind, entry_id]).encode()).hexdigest()
-
-
-def _as_json(value: Mapping[str, Any], field: str) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise InvalidRequest(f"cannot be kept as JSON: {error}", field=field) from error
-    if len(text) > MAX_BODY_BYTES:
-        raise InvalidRequest(f"is longer than {MAX_BODY_BYTES} bytes as JSON", field=field)
-    return text
 
 
 def _entry(record: Mapping[str, Any]) -> StateEntry:

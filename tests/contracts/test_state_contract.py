@@ -158,7 +158,8 @@ def test_an_event_waits_with_its_entry_until_it_is_settled(state: StateStore, te
     assert waiting(state, tenant) == []
     state.settle([event, told(tenant, "never")])
     entry = state.get(tenant, "monitor", "m")
-    assert entry is not None and (entry.version, dict(entry.body)) == (1, {"n": 1})
+    assert entry is not None
+    assert (entry.version, dict(entry.body)) == (1, {"n": 1})
 
 
 def test_a_conflict_keeps_neither_entry_nor_event(state: StateStore, tenant: Tenant) -> None:
@@ -251,7 +252,8 @@ def test_settling_loses_no_put_of_the_same_moment(state: StateStore, tenant: Ten
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(put, events))
     entry = state.get(tenant, "monitor", "m")
-    assert entry is not None and entry.version == len(events)
+    assert entry is not None
+    assert entry.version == len(events)
     assert waiting(state, tenant) == []
 
 

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from importlib.resources import files
 
 import httpx
@@ -10,11 +11,13 @@ import pytest
 
 from runtime.clock import SystemClock
 from runtime.errors import Misconfigured
+from runtime.events import Event
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING
 from search.engines.opensearch import OpenSearchEngine, connected, open_opensearch
 from search.engines.opensearch_indices import differences, shipped
 from search.engines.opensearch_names import Names
+from search.engines.opensearch_state import _key
 from tests.contracts.writes import DIMENSION, MODEL, written
 from tests.search.engines.scripted import engine_on, settings_of
 
@@ -224,3 +227,32 @@ def test_what_answers_and_is_not_opensearch_is_refused_by_url(opensearch_url: st
         ),
     ):
         pass
+
+
+@live
+def test_a_state_index_of_the_release_before_gets_the_fields_of_the_outbox(
+    opensearch_url: str, opensearch_prefix: str, http: httpx.Client
+) -> None:
+    body = shipped("state")
+    body["mappings"]["_meta"] |= {"model": MODEL, "dimension": DIMENSION}
+    for name in ("outbox", "outbox_ids", "outbox_places"):
+        del body["mappings"]["properties"][name]
+    http.put(f"/{opensearch_prefix}_state", json=body)
+    before = {
+        "tenant": TENANT,
+        "kind": "trace",
+        "entry_id": "run",
+        "version": 3,
+        "created_ms": 1,
+        "labels": {},
+        "label_terms": [],
+        "body": "{}",
+    }
+    http.put(f"/{opensearch_prefix}_state/_doc/{_key(TENANT, 'trace', 'run')}", json=before)
+    event = Event("e1", "digest.published", TENANT, datetime(2026, 3, 1, tzinfo=UTC), "d")
+    with open_opensearch(settings_of(opensearch_url, opensearch_prefix), model=MODEL, dimension=DIMENSION, clock=SystemClock()) as engine:
+        assert engine.state.put(TENANT, "trace", "run", {"n": 2}, expected=3, event=event).version == 4
+        assert engine.state.outbox() == (event,)
+        engine.state.settle([event])
+        assert engine.state.outbox() == ()
+        assert engine.state.remove(TENANT, "trace", ["run"]) == 1
