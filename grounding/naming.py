@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 
 from grounding.words import STOP_WORDS, words
@@ -17,11 +18,13 @@ _ID_LIKE = re.compile(r"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w][\w.-]*\w"
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The names a tenant uses. ``has_account`` asks the store about one id."""
+    """The names a tenant uses. ``has_account`` asks the store about one id; ``dated`` gives the first and last day of the documents (UTC), None when there
+    are none."""
 
     themes: Callable[[], tuple[str, ...]]
     sources: Callable[[], tuple[str, ...]]
     has_account: Callable[[str], bool]
+    dated: Callable[[], tuple[date, date] | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

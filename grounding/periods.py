@@ -31,6 +31,11 @@ class Period:
     text: str
     relative: bool = False
 
+    @property
+    def names_year(self) -> bool:
+        """Whether the question gives a year in digits, so that it may speak of the past."""
+        return bool(re.search(r"(?<!\d)\d{4}(?!\d)", self.text))
+
 
 def _date(name: str) -> str:
     """A pattern for one date, its groups prefixed with ``name``."""

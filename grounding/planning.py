@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from grounding.countables import counting, within_theme
-from grounding.frames import REPORT_VERBS, has_any, subject_words
+from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, REPORT_VERBS, has_any, subject_words
 from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
 from grounding.naming import Vocabulary, accounts_in, named_in
 from grounding.periods import Period, period_in
@@ -56,7 +56,7 @@ _REFERS_BACK = re.compile(r"\b(?:it|they|them|he|she|this|that|these|those|ones?
 def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zone: ZoneInfo) -> Part:
     today = local_day(now, zone)
     intent = _intent(text, vocabulary, today)
-    period = _period(text, intent, today)
+    period = _period(text, intent, today, vocabulary)
     if period is not None:
         filters = _within(filters, period, zone)
     subject = text.replace(period.text, " ") if period else text
@@ -100,14 +100,31 @@ def _of_account(intent: Intent, text: str, account: str) -> tuple[Intent, str]:
     return (Intent.ACCOUNT if nothing_else else intent), rest
 
 
-def _period(text: str, intent: Intent, today: date) -> Period | None:
-    """A month in a question of fact is usually part of the fact (*ordered in June*); elsewhere it limits when documents were written."""
+def _period(text: str, intent: Intent, today: date, vocabulary: Vocabulary) -> Period | None:
+    """A month in a question of fact is usually part of the fact (*ordered in June*); elsewhere it limits when documents were written. A year nobody wrote in
+    is part of what the documents speak of (*What happened in 1979?*), unless it is asked what people wrote."""
     found = period_in(text, today)
-    if found is None:
-        return None
+    if found is None or intent is not Intent.EVIDENCE:
+        return found
     rest = text.replace(found.text, " ")
-    limits = found.relative or intent is not Intent.EVIDENCE or form_of(rest) is Form.BROAD or has_any(rest, REPORT_VERBS)
-    return found if limits else None
+    if not (found.relative or form_of(rest) is Form.BROAD or has_any(rest, REPORT_VERBS)):
+        return None
+    return found if not found.names_year or _of_writers(rest) or _written_then(found, vocabulary.dated()) else None
+
+
+def _of_writers(text: str) -> bool:
+    """Whether it is asked what people, or documents, say."""
+    return has_any(text, PERSON_NOUNS | DOCUMENT_NOUNS) and has_any(text, REPORT_VERBS | COMPLAINT_NOUNS)
+
+
+def _written_then(period: Period, dated: tuple[date, date] | None) -> bool:
+    """Some document is of that time; a start long before the first one limits nothing, so it is no limit."""
+    if dated is None:
+        return True
+    first, last = dated
+    if period.until is None and period.since is not None:
+        return first.year <= period.since.year + 1 and period.since <= last
+    return (period.since is None or period.since <= last) and (period.until is None or period.until >= first)
 
 
 def _within(filters: Filters, period: Period, zone: ZoneInfo) -> Filters:

@@ -1,6 +1,7 @@
 """The names a tenant uses, asked of the store when a question needs them, and the theme that means what a question says in other words."""
 
 from collections.abc import Callable
+from datetime import date
 from functools import cache
 from typing import Literal
 
@@ -38,7 +39,13 @@ class Names:
         def has_account(account_id: str) -> bool:
             return self._engine.documents(tenant, Filters(account_ids=(account_id,)), first=1).total > 0
 
-        return Vocabulary(lambda: listed("theme"), lambda: listed("source"), has_account)
+        def dated() -> tuple[date, date] | None:
+            corpus = self._engine.corpus(tenant)
+            if corpus.first_occurred_at is None or corpus.last_occurred_at is None:
+                return None
+            return corpus.first_occurred_at.date(), corpus.last_occurred_at.date()
+
+        return Vocabulary(lambda: listed("theme"), lambda: listed("source"), has_account, dated)
 
     def like(self, themes: Callable[[], tuple[str, ...]]) -> Callable[[str], str | None]:
         """A function from words to the one theme that means the same, or None."""

@@ -1,6 +1,7 @@
 """What kind of question it is, and what it names."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -20,8 +21,11 @@ VOCABULARY = Vocabulary(
 )
 
 
-def planned(question: str, filters: Filters = EVERYTHING, zone: str = "UTC") -> Plan:
-    return plan(question, filters, VOCABULARY, now=NOW, zone=ZoneInfo(zone))
+WRITTEN_IN_2026 = replace(VOCABULARY, dated=lambda: (date(2026, 2, 1), date(2026, 11, 30)))
+
+
+def planned(question: str, filters: Filters = EVERYTHING, zone: str = "UTC", vocabulary: Vocabulary = VOCABULARY) -> Plan:
+    return plan(question, filters, vocabulary, now=NOW, zone=ZoneInfo(zone))
 
 
 def part(question: str, filters: Filters = EVERYTHING, zone: str = "UTC") -> Part:
@@ -167,6 +171,41 @@ def test_time_limits_counts_in_the_zone_asked_for() -> None:
 
 def test_a_month_inside_a_question_of_fact_is_part_of_the_fact() -> None:
     assert part("Who ordered a card in June?").filters == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who led the army in 1979?",
+        "What happened in 1979?",
+        "What was found in the tomb in 1922?",
+        "Which treaty was reported in May 1979?",
+        "Who has led the army since 1979?",
+        "What was said before 1900?",
+    ],
+)
+def test_a_year_nobody_wrote_in_is_part_of_the_fact(question: str) -> None:
+    (found,) = planned(question, vocabulary=WRITTEN_IN_2026).parts
+    assert found.filters == EVERYTHING
+    assert found.subject == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did people complain about in March 2026?",
+        "What did customers report in 2019?",
+        "What happened in March 2026?",
+        "What happened last week?",
+        "What has happened since March?",
+        "How many messages in 1979?",
+        "What problems were reported since 2025?",
+        "Is late delivery rising since 2019?",
+    ],
+)
+def test_time_limits_what_was_written(question: str) -> None:
+    (found,) = planned(question, vocabulary=WRITTEN_IN_2026).parts
+    assert found.filters != EVERYTHING
 
 
 def test_time_never_widens_the_filters_of_the_request() -> None:

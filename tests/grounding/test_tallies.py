@@ -2,6 +2,7 @@
 
 import pytest
 
+from grounding.answers import RefusalReason
 from grounding.intents import Intent
 from tests.grounding.desk import Desk, cited, record
 from tests.grounding.test_planning import part
@@ -94,3 +95,12 @@ def test_a_number_that_a_text_states_is_quoted(desk: Desk) -> None:
     assert cited(desk.ask("How many rooms does the hotel have?")) == {"hotel"}
     refusal = desk.ask("How many people live in Marseille?").refusal
     assert refusal is not None
+
+
+def test_a_year_of_the_past_is_looked_for_in_the_text(desk: Desk) -> None:
+    desk.load([record("chief", "General Moreau led the army in 1979."), record("later", "General Brun led the army in 1985.")])
+    assert cited(desk.ask("Who led the army in 1979?")) == {"chief"}
+    assert cited(desk.ask("What happened to the army in 1979?")) <= {"chief"}
+    refusal = desk.ask("Who led the army in 1990?").refusal
+    assert refusal is not None
+    assert refusal.reason is not RefusalReason.NO_DOCUMENTS
