@@ -3,14 +3,17 @@
 Celery and the embedded scheduler run the same duties, so that a single-file deployment does what a cluster does.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from runtime.tenancy import Tenant
 
 Queue = Literal["monitors", "deliveries", "ingest", "evaluation", "events"]
+QUEUES: tuple[str, ...] = get_args(Queue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,11 @@ class Work:
     duty: str
     tenant: Tenant
     key: tuple[str, ...]
+
+    @property
+    def work_id(self) -> str:
+        """The same for the same piece, so that asking for it twice can be noticed: 32 hexadecimal digits."""
+        return hashlib.sha256(json.dumps([self.duty, self.tenant, *self.key]).encode()).hexdigest()[:32]
 
 
 class Duty(Protocol):
@@ -47,3 +55,19 @@ class Duty(Protocol):
             ServiceError: repeating does not help; the work becomes a dead letter.
         """
         ...
+
+
+class WorkQueue(Protocol):
+    """Tells the workers of work at once. Best effort: what is due is found in the state store at the next tick anyway."""
+
+    def nudge(self, *pieces: Work) -> bool:
+        """Whether somebody was told. Never raises; a piece that waits already is not told of twice."""
+        ...
+
+
+class NoQueue:
+    """Without a broker nobody can be told; the embedded scheduler finds the work at its next look."""
+
+    def nudge(self, *pieces: Work) -> bool:  # noqa: ARG002 (the port's signature)
+        """See :class:`WorkQueue`."""
+        return False

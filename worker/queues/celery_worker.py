@@ -1,0 +1,123 @@
+"""A Celery worker as this program runs it: prefork, the service opened after each fork, beat inside unless asked otherwise, metrics of all processes
+on one port."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from celery import platforms, signals
+from celery.apps.beat import Beat
+from prometheus_client import CollectorRegistry, start_http_server, values
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from runtime.errors import InvalidRequest, Misconfigured
+from runtime.settings import Settings
+from runtime.telemetry import configure_logging
+from worker.duties import QUEUES
+from worker.queues.celery_app import TICKS, celery_app
+from worker.queues.performing import Opening
+from worker.queues.tasks import PoolProcess, register_tasks
+
+
+def run_worker(settings: Settings, opening: Opening, *, queues: Sequence[str] = QUEUES, beat: bool = True) -> int:
+    """Work until SIGTERM, which lets running pieces finish, or SIGQUIT, which gives them a few seconds and puts them back; returns the exit code.
+
+    Raises:
+        Misconfigured: the settings contradict each other, or the metrics port is taken.
+        InvalidRequest: a queue is unknown.
+    """
+    check_queues(queues)
+    app = celery_app(settings)
+    with _metrics_of_all_processes(settings):
+        process = PoolProcess(settings, opening)
+        register_tasks(app, process)
+        with _connected(settings, process):
+            worker = app.Worker(
+                queues=[*queues, TICKS],
+                beat=beat,
+                quiet=True,
+                without_gossip=True,
+                without_mingle=True,
+                without_heartbeat=True,
+                task_events=False,
+            )
+            worker.start()
+    return int(worker.exitcode or 0)
+
+
+def run_beat(settings: Settings) -> int:
+    """Only tick, for workers that run without beat; two of these do no harm. Until SIGTERM."""
+    app = celery_app(settings)
+    with _connected(settings, None):
+        Beat(app=app, quiet=True, remote_control=False).run()
+    return 0
+
+
+def check_queues(queues: Sequence[str]) -> None:
+    """Raises ``InvalidRequest`` for a queue that no duty has."""
+    for name in queues:
+        if name not in QUEUES:
+            raise InvalidRequest(f"{name!r} is none of {', '.join(QUEUES)}", field="queues")
+
+
+@contextmanager
+def _connected(settings: Settings, process: PoolProcess | None) -> Iterator[None]:
+    """Our answers to the library's signals; they are process-wide, so they end with the worker."""
+
+    def log(**_: Any) -> None:
+        configure_logging(settings)
+
+    def opened(**_: Any) -> None:
+        if process is not None:
+            process.try_to_open()
+
+    def closed(**_: Any) -> None:
+        if process is not None:
+            process.close()
+
+    def die_with_parent(**_: Any) -> None:
+        platforms.set_pdeathsig("SIGKILL")  # a beat that outlives its killed worker would tick for ever, unseen
+
+    connections = (
+        (signals.setup_logging, log),
+        (signals.worker_process_init, opened),
+        (signals.worker_process_shutdown, closed),
+        (signals.beat_embedded_init, die_with_parent),
+    )
+    for signal, receiver in connections:
+        signal.connect(receiver, weak=False)
+    try:
+        yield
+    finally:
+        for signal, receiver in connections:
+            signal.disconnect(receiver)
+
+
+@contextmanager
+def _metrics_of_all_processes(settings: Settings) -> Iterator[None]:
+    """Each process of the pool counts in a file of its own; the parent serves their sum, those of ended processes included."""
+    if not settings.worker_metrics_port:
+        yield
+        return
+    kept = values.ValueClass
+    with tempfile.TemporaryDirectory(prefix="wisdom-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        values.ValueClass = values.MultiProcessValue()
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+        try:
+            server, thread = start_http_server(settings.worker_metrics_port, "127.0.0.1", registry)
+        except OSError as error:
+            raise Misconfigured(f"WA_WORKER_METRICS_PORT {settings.worker_metrics_port} cannot be served: {error.strerror}") from error
+        try:
+            yield
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+            values.ValueClass = kept
+            del os.environ["PROMETHEUS_MULTIPROC_DIR"]
+
+

@@ -1,0 +1,150 @@
+"""The four tasks a worker knows. Arguments are ids only; none raises, as its outcome is told to the state store and the queues."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from runtime.errors import ServiceError, Unavailable
+from runtime.settings import Settings
+from runtime.telemetry import logger
+from worker.duties import Duty, Work
+from worker.queues.attempts import Again, Attempt, GivenUp
+from worker.queues.broker_queue import BrokerQueue, open_broker_queue, work_of
+from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICK
+from worker.queues.performing import Done, Opening, Performer, Working
+
+
+class PoolProcess:
+    """What one process of the pool holds: the service, opened after the fork and closed at the end. Opened at its first use if it could not be
+    before, so that a worker that starts before its engine works as soon as that is there."""
+
+    def __init__(self, settings: Settings, opening: Opening) -> None:
+        self._settings = settings
+        self._opening = opening
+        self._stack = ExitStack()
+        self._opened: tuple[Working, BrokerQueue] | None = None
+
+    def open(self) -> tuple[Working, BrokerQueue]:
+        """The service and its queue.
+
+        Raises:
+            ServiceError: it cannot be opened.
+        """
+        if self._opened is None:
+            with ExitStack() as stack:
+                working = stack.enter_context(self._opening(self._settings))
+                queue = stack.enter_context(open_broker_queue(self._settings, working.clock, lambda duty: _queue(working, duty)))
+                self._stack = stack.pop_all()
+            self._opened = (working, queue)
+        return self._opened
+
+    def try_to_open(self) -> bool:
+        """Whether it is open; says why not."""
+        try:
+            self.open()
+        except ServiceError as error:
+            logger("worker").error("the service cannot be opened yet", error=str(error))
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the service."""
+        self._opened = None
+        self._stack.close()
+
+
+def _queue(working: Working, duty: str) -> str:
+    known = working.duties.get(duty)
+    return known.queue if known is not None else "events"
+
+
+def register_tasks(app: Any, process: PoolProcess) -> None:
+    """Make the tasks known to a worker's application."""
+
+    def do(duty: str, tenant: str, key: Sequence[str], outages: int = 0) -> None:
+        if process.try_to_open():
+            do_piece(*process.open(), work_of(duty, tenant, key), outages)
+
+    def spread(duty: str, tenant: str, keys: Sequence[Sequence[str]]) -> None:
+        if process.try_to_open():
+            _, queue = process.open()
+            with_broker(lambda: queue.deliver([work_of(duty, tenant, key) for key in keys]))
+
+    def tick() -> None:
+        if process.try_to_open():
+            tick_once(*process.open())
+
+    def heartbeat() -> None:
+        if process.try_to_open():
+            working, queue = process.open()
+            queue.ledger.beat(working.clock.now())
+
+    for name, function in ((DO, do), (SPREAD, spread), (TICK, tick), (HEARTBEAT, heartbeat)):
+        app.task(name=name, shared=False)(function)
+
+
+def do_piece(working: Working, queue: BrokerQueue, work: Work, outages: int) -> None:
+    """One delivery of one piece of work, to its end; then what follows from that."""
+    performer, ledger = Performer(working), queue.ledger
+    attempt = Attempt(ledger.attempt(work), outages)
+    if attempt.number > working.settings.worker_max_deliveries:
+        performer.lost(work, attempt.number - 1)
+        ledger.given_up(work)
+        return
+    with ledger.running(work):
+        ending = performer.perform(work, attempt)
+    if isinstance(ending, Done):
+        ledger.forget(work)
+        with_broker(lambda: queue.enqueue(ending.following, though_running=True))
+    elif isinstance(ending, GivenUp):
+        ledger.given_up(work)
+    else:
+        _again(queue, work, ending, attempt)
+
+
+def _again(queue: BrokerQueue, work: Work, again: Again, attempt: Attempt) -> None:
+    if again.outage:
+        queue.ledger.uncount(work)
+    with_broker(lambda: queue.later(work, again, attempt))
+
+
+def tick_once(working: Working, queue: BrokerQueue) -> None:
+    """Find what is due and have it done. The second of two ticks of an interval does nothing."""
+    now = working.clock.now()
+    if not queue.ledger.first_tick(now):
+        return
+    with_broker(queue.ask_for_heartbeat)
+    _note_age(working, queue, now)
+    with_broker(lambda: queue.spread(chain.from_iterable(due_of(duty, now, working) for duty in working.duties.values())))
+
+
+def due_of(duty: Duty, now: datetime, working: Working) -> Iterator[Work]:
+    """What a duty finds due; a duty that fails at that is its own loss, not that of the ones after it."""
+    outcome = "done"
+    try:
+        yield from duty.due(now)
+    except Exception as error:  # noqa: BLE001 (a task boundary)
+        outcome = "unavailable" if isinstance(error, Unavailable) else "failed"
+        logger("worker").error("what is due could not be found", duty=duty.name, error=type(error).__name__)
+    working.metrics.count("wa_tasks_total", task=f"{duty.name}.due", outcome=outcome)
+
+
+def _note_age(working: Working, queue: BrokerQueue, now: datetime) -> None:
+    def note() -> None:
+        last = queue.ledger.last_beat()
+        if last is not None:
+            working.metrics.set("wa_worker_heartbeat_age_seconds", max(0.0, (now - last).total_seconds()))
+
+    with_broker(note)
+
+
+def with_broker(call: Callable[[], object]) -> None:
+    """What the broker does not take now is found again at the next tick."""
+    try:
+        call()
+    except Unavailable as error:
+        logger("worker").warning("the broker did not take work; the next tick finds it again", error=type(error).__name__)
+
+
