@@ -44,6 +44,26 @@ class Embedder(Protocol):
         ...
 
 
+class DocumentStore(Protocol):
+    """What storing documents needs of an engine; each method is specified in :class:`Engine`."""
+
+    def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
+        """See :meth:`Engine.stored`."""
+        ...
+
+    def write(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> tuple[WriteOutcome, ...]:
+        """See :meth:`Engine.write`."""
+        ...
+
+    def refresh(self, tenant: Tenant) -> None:
+        """See :meth:`Engine.refresh`."""
+        ...
+
+    def corpus(self, tenant: Tenant) -> Corpus:
+        """See :meth:`Engine.corpus`."""
+        ...
+
+
 class Engine(Protocol):
     """Documents in and out, both retrieval legs in one call, exact aggregations. Every method's first argument is the tenant.
 

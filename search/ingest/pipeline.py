@@ -20,7 +20,7 @@ from search.ingest.planning import Chunk, Planner, Unembedded, chunks, embedding
 from search.ingest.report import IngestReport, Progress, Rejection
 from search.ingest.rows import Row, RowSource
 from search.ingest.tally import RowOutcome, Tally
-from search.ports import Embedder, Engine
+from search.ports import DocumentStore, Embedder
 
 UNDER_WAY = 2
 """Chunks that may wait for their vectors or their write while the next one is parsed."""
@@ -37,7 +37,7 @@ class Ingester:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: DocumentStore,
         embedder: Embedder,
         clock: Clock,
         settings: Settings,
@@ -59,6 +59,7 @@ class Ingester:
         defaults: Defaults | None = None,
         progress: Callable[[Progress], None] | None = None,
         on_rejection: Callable[[Rejection], None] | None = None,
+        on_outcome: Callable[[RowOutcome], None] | None = None,
     ) -> IngestReport:
         """Read, validate, embed and store rows; afterwards they are visible to every call.
 
@@ -69,6 +70,7 @@ class Ingester:
         Args:
             progress: told after every chunk, in this thread.
             on_rejection: told of every rejection in row order, also beyond those the report names; in another thread.
+            on_outcome: told what became of every row; in that other thread too.
 
         Raises:
             InvalidRequest: on ``batch_id``.
@@ -77,7 +79,7 @@ class Ingester:
         watch = Stopwatch.start(self._clock)
         source = rows if isinstance(rows, RowSource) else RowSource(rows)
         batch = self._batch_id(batch_id)
-        run = _Run(self._engine, self._embedder, tenant, Tally(on_rejection))
+        run = _Run(self._engine, self._embedder, tenant, Tally(on_rejection, on_outcome))
         interrupted = False
         try:
             self._work(run, source, self._defaults(defaults, source), _Speed(watch, source, progress))
@@ -95,6 +97,10 @@ class Ingester:
             return self._report(tenant, batch, run.tally, source, seconds=watch.elapsed_s(), interrupted=interrupted)
         except Unavailable as error:
             raise _resumable(error, run.tally.done) from error
+
+    def over(self, engine: DocumentStore) -> "Ingester":
+        """The same, storing somewhere else."""
+        return Ingester(engine, self._embedder, self._clock, self._settings, new_batch_id=self._new_batch_id)
 
     def _give_up(self, run: "_Run", tenant: Tenant) -> None:
         """Make what was stored visible, if the engine still answers."""
@@ -145,7 +151,7 @@ class _Run:
     Counting happens beside the write, in a thread that no interrupt reaches, so that what is stored is counted and the counts add up.
     """
 
-    def __init__(self, engine: Engine, embedder: Embedder, tenant: Tenant, tally: Tally) -> None:
+    def __init__(self, engine: DocumentStore, embedder: Embedder, tenant: Tenant, tally: Tally) -> None:
         self.tally = tally
         self.received = 0
         self._engine = engine

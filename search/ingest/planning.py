@@ -12,7 +12,7 @@ from search.ingest.parsing import Defaults, claimed_doc_id, parse_document
 from search.ingest.rows import Row
 from search.ingest.tally import Noticed, RowOutcome
 from search.passages import split
-from search.ports import Engine
+from search.ports import DocumentStore
 from search.versions import Decision, decide
 
 CHUNK_ROWS = 256
@@ -99,7 +99,7 @@ class _Known:
 class Planner:
     """Decides what every row of one ingest does, looking ahead of the writes that are still under way."""
 
-    def __init__(self, engine: Engine, tenant: Tenant) -> None:
+    def __init__(self, engine: DocumentStore, tenant: Tenant) -> None:
         self._engine = engine
         self._tenant = tenant
         self._known: dict[str, _Known] = {}

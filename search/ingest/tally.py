@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,7 +12,7 @@ from search.ingest.report import MAX_REJECTIONS, Rejection
 
 MAX_NOTICES = 200
 MAX_ATTRIBUTE_FIELDS = 1_000
-_IDS_NAMED = 10
+IDS_NAMED = 10
 
 RowKind = WriteKind | Literal["duplicate"]
 
@@ -70,11 +70,15 @@ class Noticed:
 
 
 class Tally:
-    """Adds up outcomes; safe to read from another thread than the one that adds. ``on_rejection`` is told of every rejection, in row order."""
+    """Adds up outcomes; safe to read from another thread than the one that adds. ``on_rejection`` is told of every rejection, ``on_outcome``
+    of what became of every row, both in row order within what is added at once."""
 
-    def __init__(self, on_rejection: Callable[[Rejection], None] | None = None) -> None:
+    def __init__(
+        self, on_rejection: Callable[[Rejection], None] | None = None, on_outcome: Callable[[RowOutcome], None] | None = None
+    ) -> None:
         self._lock = threading.Lock()
         self._on_rejection = on_rejection
+        self._on_outcome = on_outcome
         self._counts: Counter[RowKind] = Counter()
         self._named: dict[RowKind, list[str]] = {"stale": [], "deleted_earlier": []}
         self._rejections: list[Rejection] = []
@@ -89,6 +93,8 @@ class Tally:
                 self._counts[outcome.kind] += 1
                 self._name(outcome)
         for outcome in outcomes:
+            if self._on_outcome is not None:
+                self._on_outcome(outcome)
             if outcome.kind == "rejected" and self._on_rejection is not None:
                 self._on_rejection(_rejection(outcome))
 
@@ -115,18 +121,23 @@ class Tally:
 
     def warnings(self) -> list[str]:
         """What was noticed, then what an older version or an earlier deletion kept from being stored."""
-        return self._noticed.lines() + [
-            f"version: {_counted(self._counts[kind])} {meaning}: {_some(self._named[kind], self._counts[kind])}"
-            for kind, meaning in _STAYED
-            if self._counts[kind]
-        ]
+        return self._noticed.lines() + stayed_lines(self._counts, self._named)
 
     def _name(self, outcome: RowOutcome) -> None:
         if outcome.kind == "rejected" and len(self._rejections) < MAX_REJECTIONS:
             self._rejections.append(_rejection(outcome))
         named = self._named.get(outcome.kind)
-        if named is not None and len(named) < _IDS_NAMED and outcome.doc_id is not None:
+        if named is not None and len(named) < IDS_NAMED and outcome.doc_id is not None:
             named.append(outcome.doc_id)
+
+
+def stayed_lines(counts: Mapping[RowKind, int], named: Mapping[RowKind, Sequence[str]]) -> list[str]:
+    """What an older version or an earlier deletion kept from being stored, with the first ids."""
+    return [
+        f"version: {_counted(counts[kind])} {meaning}: {_some(named.get(kind, ()), counts[kind])}"
+        for kind, meaning in _STAYED
+        if counts.get(kind)
+    ]
 
 
 def _rejection(outcome: RowOutcome) -> Rejection:
@@ -141,6 +152,6 @@ def _rows(count: int, first: int) -> str:
     return f"row {first}" if count == 1 else f"{count:,} rows, the first is row {first}"
 
 
-def _some(ids: list[str], count: int) -> str:
+def _some(ids: Sequence[str], count: int) -> str:
     more = f" and {count - len(ids):,} more" if count > len(ids) else ""
     return ", ".join(ids) + more
