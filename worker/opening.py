@@ -17,6 +17,7 @@ from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
 from search.ports import Embedder, Engine, StateStore
 from search.retrieval import Retriever
+from worker.evaluations.evaluating import Evaluations
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class Service:
     ingester: Ingester
     answerer: Answerer
     traces: TraceStore
+
+    @property
+    def evaluations(self) -> Evaluations:
+        """Evaluations of this answerer."""
+        return Evaluations.over(self.answerer, self.engine, self.state, self.clock, self.metrics)
 
 
 @contextmanager

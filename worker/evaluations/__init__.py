@@ -1,0 +1,1 @@
+"""Evaluations run by whoever asks: a door in process, or the worker on a schedule."""
