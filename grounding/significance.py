@@ -31,3 +31,12 @@ def slope(counts: Sequence[int], exposure: Sequence[float]) -> float:
         return 0.0
     observed = sum(position * count for position, count in enumerate(counts)) / total
     return (observed - mean) / sqrt(variance / total)
+
+
+def difference(part: int, whole: int, other_part: int, other_whole: int) -> float:
+    """How many standard deviations the first share lies above (positive) or below the other, were both samples of one. 0 without either."""
+    if whole == 0 or other_whole == 0:
+        return 0.0
+    pooled = (part + other_part) / (whole + other_whole)
+    spread = pooled * (1 - pooled) * (1 / whole + 1 / other_whole)
+    return (part / whole - other_part / other_whole) / sqrt(spread) if spread > 0 else 0.0
