@@ -9,8 +9,10 @@ from grounding.asking import asks
 from grounding.findings import Finding, Voice, findings
 from grounding.intents import Form, form_of, leaning_of, wants_newest
 from grounding.leanings import leaning_first
+from grounding.predicates import takes_stance
 from grounding.reading import read
 from grounding.stances import stance, statement_of
+from grounding.talk import Talk
 from runtime.clock import Deadline
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -54,6 +56,7 @@ class ExtractiveDrafter:
         *,
         judgement: Judgement,
         deadline: Deadline,
+        talk: Talk | None = None,  # noqa: ARG002 (nobody is asked)
     ) -> tuple[Draft, ...]:
         """See :class:`grounding.ports.Drafter`."""
         form = form_of(question)
@@ -73,7 +76,7 @@ class ExtractiveDrafter:
 
 def _chosen(question: str, form: Form, judgement: Judgement, ratings: Mapping[str, float | None]) -> tuple[SentenceScore, ...]:
     """The sentences worth drafting, best first: those that answer; for a question without a topic the most telling one of each passage."""
-    ranked = answering(judgement, form) + (_opposed(question, judgement) if form is Form.YES_NO else ())
+    ranked = answering(judgement, form, question) + (_opposed(question, judgement) if form is Form.YES_NO else ())
     plain = tuple(sentence for sentence in ranked if not speaks_to_the_machine(sentence.text))
     if form in (Form.FACT, Form.TOPIC) and plain and judgement.threshold > 0:
         plain = tuple(sentence for sentence in plain if sentence.score >= NEAR_BEST * plain[0].score)
@@ -90,13 +93,15 @@ def _opposed(question: str, judgement: Judgement) -> tuple[SentenceScore, ...]:
     return tuple(sentence for sentence in nearly if not asks(sentence.text) and stance(statement, read(sentence.text)) < 0)
 
 
-def answering(judgement: Judgement, form: Form) -> tuple[SentenceScore, ...]:
-    """The sentences that may stand as an answer, best first. One that itself asks answers no question of fact, however alike the two are."""
+def answering(judgement: Judgement, form: Form, question: str) -> tuple[SentenceScore, ...]:
+    """The sentences that may stand as an answer, best first. One that itself asks answers no question of fact, however alike the two are; one that has the
+    topic of a yes-or-no question and not what is asked of it answers neither way."""
     if form is Form.BROAD:
         return judgement.sentences
     if form is Form.TOPIC:
         return judgement.answers
-    return tuple(sentence for sentence in judgement.answers if not asks(sentence.text))
+    stating = tuple(sentence for sentence in judgement.answers if not asks(sentence.text))
+    return stating if form is not Form.YES_NO else tuple(sentence for sentence in stating if takes_stance(question, sentence.text))
 
 
 def _few_per_passage(sentences: Sequence[SentenceScore], limit: int) -> tuple[SentenceScore, ...]:

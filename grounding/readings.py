@@ -8,6 +8,8 @@ from grounding.answers import Claim, Draft, Evidence, Verdict
 from grounding.drafting import answering
 from grounding.evidence import copies, evidence_of, readable, telling_hits
 from grounding.intents import Form, wants_newest
+from grounding.lowering import beside_the_point, lowered, without, worded_anew
+from grounding.models import NO_MODELS, Models
 from grounding.overview import every_sentence, newest_hits
 from grounding.ports import Drafter, Verifier
 from grounding.proofs import NUMERIC, check
@@ -17,10 +19,17 @@ from grounding.relevance import passage_cosines, relevance
 from grounding.runs import PartResult, Run, final_claims, nothing_there
 from grounding.stances import statement_of, with_other_side
 from grounding.verifying import Verified, grounding_of, spoken_apart, with_opposites_only
+from runtime.errors import BudgetExceeded, Unavailable
 from runtime.settings import Settings
 from search.ports import Embedder, Engine
 from search.ranking import Retrieval
 from search.retrieval import Retriever
+
+QUOTED = "sentences of the documents are quoted instead"
+"""What a run does without a language model."""
+
+BESIDE = 5
+"""Hits of a planner's wording that are read behind those of the question's own."""
 
 NEWEST = 20
 """Documents among which a question for the latest looks."""
@@ -33,7 +42,14 @@ class Readings:
     """Answers from what documents say; the first gate that fails names the refusal."""
 
     def __init__(
-        self, engine: Engine, retriever: Retriever, drafter: Drafter, verifier: Verifier, embedder: Embedder, settings: Settings
+        self,
+        engine: Engine,
+        retriever: Retriever,
+        drafter: Drafter,
+        verifier: Verifier,
+        embedder: Embedder,
+        settings: Settings,
+        models: Models = NO_MODELS,
     ) -> None:
         self._engine = engine
         self._retriever = retriever
@@ -41,6 +57,7 @@ class Readings:
         self._verifier = verifier
         self._embedder = embedder
         self._settings = settings
+        self._models = models
         self._answerability = Answerability()
 
     def resolve(self, run: Run, result: PartResult) -> None:
@@ -71,6 +88,8 @@ class Readings:
                 return found
             if part.form in (Form.FACT, Form.YES_NO):
                 found = replace(found, hits=telling_hits(found.hits, run.top_k))
+            if part.search:
+                found = self._beside(run, part, found)
             if part.form is Form.BROAD:
                 found = self._overview(run, part, found)
             if part.theme is not None:
@@ -87,6 +106,13 @@ class Readings:
         kept = () if wants_newest(part.question) else found.hits
         limit = NEWEST if wants_newest(part.question) else min(self._settings.evidence_limit, TOPIC_PASSAGES) - len(kept)
         return replace(found, hits=(*kept, *newest_hits(self._engine, run.tenant, part.filters, max(1, limit), beside=kept)))
+
+    def _beside(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
+        """Behind what the question found, the first that another wording of it finds under the same filters."""
+        run.recorder.spending.call("search")
+        more = self._retriever.retrieve(run.tenant, part.search, part.filters, top_k=run.top_k, deadline=run.recorder.spending.deadline)
+        known = {hit.candidate.group_key for hit in found.hits}
+        return replace(found, hits=(*found.hits, *[hit for hit in more.hits if hit.candidate.group_key not in known][:BESIDE]))
 
     def _beyond_theme(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
         """Behind the documents of the theme those that carry another or none and may be about it all the same."""
@@ -112,7 +138,7 @@ class Readings:
             step.detail.update(
                 score=judgement.probability, threshold=judgement.threshold, missing=judgement.missing, unmet=list(judgement.unmet)
             )
-            stating = answering(judgement, result.part.form)
+            stating = answering(judgement, result.part.form, question)
             step.detail.update(answering=len(stating), asking=len(judgement.answers) - len(stating) if judgement.answered else 0)
             if not stating:
                 step.outcome = "refused"
@@ -136,33 +162,84 @@ class Readings:
         return self._answerability.judge(question, [hit.candidate for hit in retrieval.hits], self._embedder, cosines=cosines)
 
     def _draft_and_verify(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement) -> None:
+        """What a language model wrote, where one is asked and something of it stands; otherwise sentences of the documents."""
+        if self._models.writer is not None and self._written(run, result, retrieval, judgement, self._models.writer):
+            return
+        result.refusal, result.grounding = None, None
+        drafts = self._drafted(run, result, retrieval, judgement, self._drafter)
+        if not drafts:
+            result.refusal = not_answered(result.part.question, retrieval, judgement)
+            return
+        result.writer = self._drafter.model
+        self._checked(run, result, retrieval, judgement, drafts)
+
+    def _written(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, writer: Drafter) -> bool:
+        """Whether claims of a language model stand. Nothing that goes wrong here ends the run."""
+        talk = run.recorder.talk
+        try:
+            drafts = self._drafted(run, result, retrieval, judgement, writer)
+            if drafts:
+                result.writer = drafts[0].writer or writer.model
+                self._checked(run, result, retrieval, judgement, drafts)
+        except (BudgetExceeded, Unavailable) as error:
+            talk.lose("draft", f"what a language model wrote could not be checked ({error}); {QUOTED}")
+            return False
+        if drafts and not result.claims:
+            talk.lose("draft", f"nothing that {result.writer} wrote is borne out by the documents; {QUOTED}")
+        return bool(result.claims)
+
+    def _drafted(
+        self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafter: Drafter
+    ) -> tuple[Draft, ...]:
+        spending, talk = run.recorder.spending, run.recorder.talk
         with run.recorder.step("draft") as step:
-            run.recorder.spending.call("draft")
-            drafts = self._drafter.draft(
-                run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=run.recorder.spending.deadline
+            if drafter is self._drafter:
+                spending.call("draft")
+            drafts = drafter.draft(
+                run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=spending.deadline, talk=talk
             )[: self._settings.max_claims]
-            step.detail.update(model=self._drafter.model, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts])
+            writer = (drafts[0].writer if drafts else "") or drafter.model
+            step.detail.update(
+                model=writer, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts], **talk.taken()
+            )
             if not drafts:
-                step.outcome = "refused"
-                result.refusal = not_answered(result.part.question, retrieval, judgement)
-                return
+                step.outcome = "refused" if drafter is self._drafter else "fell_back"
+        return drafts
+
+    def _checked(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafts: tuple[Draft, ...]) -> None:
         evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
-        first = last = self._verified(run, drafts, evidence)
+        form = result.part.form
+        first = last = self._verified(run, drafts, evidence, judgement, form)
         apart = spoken_apart(first, judgement)
         for _ in range(self._settings.ask_max_repairs):
             if not (last.dropped or apart) or not last.supported:
                 break
             with run.recorder.step("repair") as step:
                 step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported), apart=[list(draft.cites) for draft in apart])
-            last, apart = self._verified(run, (*last.supported, *apart), evidence), ()
-        self._accept(run, result, first, last)
+            last, apart = self._verified(run, (*last.supported, *apart), evidence, judgement, form), ()
+        self._accept(run, result, first, self._doubted(run, last))
 
-    def _verified(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> Verified:
+    def _verified(self, run: Run, drafts: Sequence[Draft], evidence: Evidence, judgement: Judgement, form: Form) -> Verified:
+        """The verifier's verdicts. What a language model wrote must answer as well, which sentences chosen as answers do anyway."""
+        written = any(draft.writer for draft in drafts)
         with run.recorder.step("verify") as step:
-            run.recorder.spending.call("verify")
+            run.recorder.spending.call("verify_written" if written else "verify")
             verified = Verified(tuple(drafts), self._verdicts(run, drafts, evidence))
+            verified = lowered(verified, beside_the_point(verified, judgement, form), "question") if written else verified
             step.detail.update(claims=len(drafts), supported=len(verified.supported), dropped=verified.dropped_as_json())
         return verified
+
+    def _doubted(self, run: Run, verified: Verified) -> Verified:
+        """Without the claims a judge doubts; it is asked only about sentences that no document says word for word."""
+        judge, places = self._models.judge, worded_anew(verified)
+        if judge is None or not places:
+            return verified
+        talk = run.recorder.talk
+        with run.recorder.step("judge") as step:
+            doubts = judge.doubts(verified, places, talk=talk) & frozenset(places)
+            doubted = lowered(verified, doubts, "judge")
+            step.detail.update(claims=len(places), dropped=doubted.dropped_as_json(), **talk.taken())
+        return without(doubted, doubts)
 
     def _verdicts(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> tuple[Verdict, ...]:
         """Whoever drafted: sentences are held against the evidence, numbers are counted again."""

@@ -111,7 +111,7 @@ PROMISES: tuple[Promise, ...] = (
             ("grounding/test_planning.py", "grounding/test_tallies.py", "grounding/test_periods.py", "grounding/test_ratings.py", "grounding/test_asking.py")),
     Promise("answer", "the budget is checked at every step", ("grounding/test_budget.py",)),
     Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
-    Promise("answer", "a question that nobody answers is refused, naming what is missing", ("grounding/test_answerability.py",), ("benchmarks.gates",)),
+    Promise("answer", "a question that nobody answers is refused, naming what is missing", ("grounding/test_answerability.py", "grounding/test_predicates.py"), ("benchmarks.gates",)),
     Promise("answer", "every citation supports its claim by itself; vetoes for numbers, dates, negation, names and codes",
             (VERIFIER, "grounding/test_vetoes.py", "grounding/test_name_matching.py", "grounding/test_matching.py",
              "grounding/test_quantities.py", "grounding/test_calendar_words.py", "grounding/test_polarity.py"),

@@ -1,0 +1,115 @@
+"""What a yes-or-no question asks *of* its topic, and whether a sentence takes a stance on that. Having the topic is not enough."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from grounding.polarity import in_english
+from grounding.quantities import CURRENCIES, DURATIONS
+from grounding.reading import Meaning, Reading, read
+from grounding.stances import statement_of
+
+_COPULA = re.compile(r"\A\W*(?:is|are|was|were|isn't|aren't|wasn't|weren't)\s+(?!there\b|it true\b)", re.IGNORECASE)
+_ENDS_COMPLEMENT = frozenset(
+    "on in at of from with for among about inside within by to than as when while if because since until after before during over under near between or "
+    "and but that which who where compared against".split()
+)
+_DEGREE = re.compile(r"\b(?:too|enough)\b", re.IGNORECASE)
+_PASSING = frozenset({"", "availability", "presence", "possibility", "filling", "identity"})
+"""Qualities of being there: telling of the thing at all may be the answer."""
+_GENERAL = frozenset({"quality", "feeling", "sign", "trust", "manners", "liking", "comfort", "use", "reason", "convenience"})
+"""Praise and blame: any judgement of the thing bears on them."""
+_NEAR = (
+    frozenset({"speed", "punctual", "length", "patience"}),
+    frozenset({"price", "height", "reason", "amount"}),
+    frozenset({"ease", "working", "finding", "knowledge", "possibility", "clarity", "session", "convenience"}),
+)
+"""Qualities that bear on one another."""
+_BY_DENIAL = _GENERAL | {"speed", "punctual", "ease", "working"}
+"""Qualities that something which does *not* happen speaks for or against."""
+_TELLING = {
+    "payment": frozenset("fee fees charge charges charged cost costs price prices".split()),
+    "speed": frozenset("wait waits waited waiting still ages forever".split()),
+    "punctual": frozenset("wait waits waited waiting still ages forever".split()),
+}
+"""Words that settle a quality without naming it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """The word that is asked of the topic; ``judged`` when nothing but a judgement answers (*too high*)."""
+
+    meaning: Meaning
+    judged: bool
+
+
+@lru_cache(maxsize=256)
+def predicate_of(question: str) -> Predicate | None:
+    """The last word of the complement of *is*, or the last quality in a question with another verb; None when it cannot be told."""
+    statement = read(statement_of(question))
+    if not in_english(statement.words):
+        return None
+    qualities = tuple(meaning for meaning in statement.topic if meaning.quality)
+    said = _complement(statement) if _COPULA.match(question) else qualities
+    judged = bool(_DEGREE.search(question))
+    return Predicate(said[-1], judged) if said else None
+
+
+def _complement(statement: Reading) -> tuple[Meaning, ...]:
+    """Content words up to the first preposition or clause, behind the first of them; none when only the topic is there."""
+    begun = False
+    end = len(statement.text)
+    for word in statement.words:
+        if word.lower in _ENDS_COMPLEMENT and begun:
+            end = word.start
+            break
+        begun |= word.content
+    figures = [(figure.start, figure.end) for figure in statement.quantities]
+    kept = tuple(
+        meaning
+        for meaning in statement.topic
+        if meaning.word.start < end and not any(start <= meaning.word.start < stop for start, stop in figures)
+    )
+    pronoun = bool(statement.words) and statement.words[0].lower in {
+        "it",
+        "this",
+        "that",
+        "they",
+        "these",
+        "those",
+        "he",
+        "she",
+        "i",
+        "we",
+        "you",
+    }
+    return kept if pronoun or len(kept) > 1 or any(meaning.quality for meaning in kept) else ()
+
+
+def takes_stance(question: str, sentence: str) -> bool:
+    """Whether ``sentence`` says something of the predicate of ``question``: its word, its quality, one that bears on it, or a figure that measures it."""
+    asked, said = predicate_of(question), read(sentence)
+    if asked is None or asked.meaning.quality in _PASSING - {""} or not in_english(said.words):
+        return True
+    meaning = asked.meaning
+    if not meaning.kin.isdisjoint(said.kin):
+        return True
+    if not meaning.quality:
+        return False
+    return _bears_on(meaning, read(question), said) or (not asked.judged and _measures(meaning.quality, said))
+
+
+def _bears_on(asked: Meaning, question: Reading, said: Reading) -> bool:
+    told = [other for other in said.meanings if not any(other.same_word(word) for word in question.meanings)]
+    near = frozenset().union(*(family for family in _NEAR if asked.quality in family))
+    if any(other.quality and (other.quality in near or asked.quality in _GENERAL) for other in told):
+        return True
+    if any(word.lower in _TELLING.get(asked.quality, frozenset()) for word in said.words):
+        return True
+    return asked.quality in _BY_DENIAL and any(tone.denied for tone in said.tones)
+
+
+def _measures(quality: str, said: Reading) -> bool:
+    if quality in {"speed", "punctual", "length"}:
+        return any(quantity.unit in DURATIONS for quantity in said.quantities)
+    return quality in {"price", "height", "payment"} and any(quantity.unit in CURRENCIES for quantity in said.quantities)

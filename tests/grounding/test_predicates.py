@@ -1,0 +1,58 @@
+"""A yes-or-no question is answered only by what takes a stance on what is asked."""
+
+import pytest
+
+from grounding.answers import RefusalReason
+from grounding.predicates import takes_stance
+from tests.grounding.desk import Desk, cited, record
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Is the transfer fee too high?", "I was charged a transfer fee."),
+        ("Is the transfer fee too high?", "I was charged a transfer fee of 2 EUR."),
+        ("Is the transfer fee fair?", "The transfer fee is displayed in the app."),
+        ("Is the pool clean?", "The hotel has a pool on the roof."),
+        ("Is breakfast included?", "Breakfast was served until ten."),
+        ("Is the battery good?", "I bought the battery in May."),
+        ("Is Anna Smith the owner of the shop?", "Anna Smith works in the shop."),
+        ("Is the app slow on Android?", "I use the app on Android."),
+    ],
+)
+def test_the_topic_alone_is_no_stance(question: str, sentence: str) -> None:
+    assert not takes_stance(question, sentence)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Is the transfer fee too high?", "The transfer fee is far too high."),
+        ("Is the transfer fee too high?", "The transfer fee is not high at all."),
+        ("Is the transfer fee too high?", "The transfer fee is outrageous."),
+        ("Is the transfer fee high?", "The transfer fee is 2 EUR."),
+        ("Is it hard to cancel?", "Could not find where to stop my subscription."),
+        ("Is delivery slow?", "Delivery took nine days."),
+        ("Is delivery slow?", "Still waiting for the delivery."),
+        ("Are transfers free?", "There is a fee for every transfer."),
+        ("Is the battery good?", "The battery is always empty after an hour, very annoying."),
+        ("Does login work after the update?", "Since the update nobody can sign in."),
+        ("Did a loyalty card fail to arrive?", "The loyalty card never arrived."),
+        ("Is the pool on the roof?", "The hotel has a pool on the roof."),
+        ("Is the app available in German?", "The app has a German version."),
+        ("Is there a pool?", "The hotel has a pool."),
+        ("Was I charged twice for the same invoice?", "I was charged two times for one invoice."),
+        ("Was anyone charged twice?", "Me cobraron dos veces la misma factura."),
+    ],
+)
+def test_the_quality_what_bears_on_it_or_measures_it_is_one(question: str, sentence: str) -> None:
+    assert takes_stance(question, sentence)
+
+
+def test_without_a_stance_the_question_is_not_answered(desk: Desk) -> None:
+    desk.load([record("fee", "I was charged a transfer fee."), record("shown", "The transfer fee is shown in the app.")])
+    refusal = desk.ask("Is the transfer fee too high?").refusal
+    assert refusal is not None
+    assert refusal.reason is RefusalReason.NOT_ANSWERED
+    desk.load([record("high", "The transfer fee is much too high.")])
+    assert cited(desk.ask("Is the transfer fee too high?")) == {"high"}
