@@ -1,8 +1,8 @@
 """The whole service, wired in one visible place: each part is built from the ones above it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from grounding.answering import Answerer
 from grounding.drafting import ExtractiveDrafter
@@ -17,7 +17,10 @@ from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
 from search.ports import Embedder, Engine, StateStore
 from search.retrieval import Retriever
+from worker.duties import Duty, NoQueue, WorkQueue
 from worker.evaluations.evaluating import Evaluations
+from worker.queues.dead_letters import DeadLetters
+from worker.queues.opening import open_queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,13 @@ class Service:
     ingester: Ingester
     answerer: Answerer
     traces: TraceStore
+    duties: Mapping[str, Duty] = field(default_factory=dict)
+    queue: WorkQueue = field(default_factory=NoQueue)
+
+    @property
+    def dead_letters(self) -> DeadLetters:
+        """Work that was given up."""
+        return DeadLetters(self.state, self.clock)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -55,7 +65,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
         reader = RememberedVectors(embedder)
         verifier = FeatureVerifier(reader, min_support=settings.min_support)
         drafter = ExtractiveDrafter(reader, settings)
-        yield Service(
+        service = Service(
             settings=settings,
             clock=clock,
             metrics=Metrics(),
@@ -67,3 +77,11 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings),
             traces=TraceStore(store.state, store.engine),
         )
+        duties = {duty.name: duty for duty in duties_of(service)}
+        with open_queue(settings, clock, duties) as queue:
+            yield replace(service, duties=duties, queue=queue)
+
+
+def duties_of(_service: Service) -> tuple[Duty, ...]:
+    """Everything the worker does, most urgent first. The service's ``queue`` is not there yet: what should follow at once, a duty returns."""
+    return ()

@@ -4,13 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
-from runtime.errors import Misconfigured
 from runtime.settings import Settings
 from worker.duties import QUEUES
-from worker.queues.attempts import longest_wait_s
-from worker.queues.ledger import CALL_TIMEOUT_S, key_prefix
+from worker.queues.broker_settings import check_broker, key_prefix
+from worker.queues.ledger import CALL_TIMEOUT_S
 
 TICKS = "ticks"
 """Ticks, heartbeats and the spreading of what a tick found: a queue of their own, so that no backlog delays them. Every worker serves it."""
@@ -23,7 +22,7 @@ def celery_app(settings: Settings) -> Any:
     """An application that can publish; a worker registers the tasks too. Nothing connects yet.
 
     Raises:
-        Misconfigured: there is no broker, or its timeouts contradict the time limits.
+        Misconfigured: as :func:`worker.queues.broker_settings.check_broker`.
     """
     check_broker(settings)
     app = Celery("wisdomagent", set_as_current=False)
@@ -37,20 +36,6 @@ def celery_app(settings: Settings) -> Any:
         **_schedule(settings),
     )
     return app
-
-
-def check_broker(settings: Settings) -> None:
-    """See :func:`celery_app`; a piece that outlives the visibility timeout would be given to a second worker while the first still runs it."""
-    if not settings.redis_url:
-        raise Misconfigured("WA_REDIS_URL names no broker; set it, or run wisdom worker --local, which needs none")
-    if not settings.redis_url.startswith(("redis://", "rediss://", "unix://")):
-        raise Misconfigured("WA_REDIS_URL must begin with redis://, rediss:// or unix://")
-    needed_s = settings.worker_time_limit_s + longest_wait_s(settings)
-    if settings.worker_visibility_timeout_s <= needed_s:
-        raise Misconfigured(
-            f"WA_WORKER_VISIBILITY_TIMEOUT_S ({settings.worker_visibility_timeout_s:g}) must be longer than WA_WORKER_TIME_LIMIT_S "
-            f"({settings.worker_time_limit_s:g}) and the longest wait before another attempt ({longest_wait_s(settings):g}) together"
-        )
 
 
 def _transport(settings: Settings) -> dict[str, Any]:
@@ -74,7 +59,10 @@ def _messages(settings: Settings) -> dict[str, Any]:
         "accept_content": ["json"],  # pickle would let whoever writes to the broker run code
         "task_ignore_result": True,
         "result_backend": None,  # results are entries of the state store; a backend would only delay publishing when it is down
-        "task_queues": [Queue(name) for name in (*QUEUES, TICKS)],
+        "task_queues": [
+            Queue(name)  # type: ignore[no-untyped-call]
+            for name in (*QUEUES, TICKS)
+        ],
         "task_default_queue": TICKS,
         "task_create_missing_queues": False,
         "task_publish_retry_policy": {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "interval_max": 0.2},

@@ -1,8 +1,10 @@
 """A Celery worker as this program runs it: prefork, the service opened after each fork, beat inside unless asked otherwise, metrics of all processes
 on one port."""
 
+import logging
 import os
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +32,7 @@ def run_worker(settings: Settings, opening: Opening, *, queues: Sequence[str] = 
     """
     check_queues(queues)
     app = celery_app(settings)
+    warnings.filterwarnings("ignore", category=platforms.SecurityWarning)  # about root and pickle; our messages are JSON only
     with _metrics_of_all_processes(settings):
         process = PoolProcess(settings, opening)
         register_tasks(app, process)
@@ -68,6 +71,8 @@ def _connected(settings: Settings, process: PoolProcess | None) -> Iterator[None
 
     def log(**_: Any) -> None:
         configure_logging(settings)
+        for chatty in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):  # three lines a tick; work is logged by ourselves
+            logging.getLogger(chatty).setLevel(logging.WARNING if settings.log_level != "DEBUG" else logging.DEBUG)
 
     def opened(**_: Any) -> None:
         if process is not None:
@@ -104,7 +109,7 @@ def _metrics_of_all_processes(settings: Settings) -> Iterator[None]:
     kept = values.ValueClass
     with tempfile.TemporaryDirectory(prefix="wisdom-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        values.ValueClass = values.MultiProcessValue()
+        values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()
         MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
         try:
@@ -119,5 +124,3 @@ def _metrics_of_all_processes(settings: Settings) -> Iterator[None]:
             thread.join()
             values.ValueClass = kept
             del os.environ["PROMETHEUS_MULTIPROC_DIR"]
-
-

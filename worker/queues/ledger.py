@@ -18,6 +18,7 @@ from runtime.resilience import Guard
 from runtime.settings import Settings
 from worker.duties import Work
 from worker.queues.broker_errors import BROKER, translated
+from worker.queues.broker_settings import key_prefix
 
 CALL_TIMEOUT_S = 2.0
 COUNTED_FOR_S = 86_400
@@ -45,7 +46,7 @@ class Spans:
 class Ledger:
     """Safe to share between threads; each process opens its own."""
 
-    def __init__(self, client: "redis.Redis[bytes] | Any", guard: Guard, prefix: str, spans: Spans) -> None:
+    def __init__(self, client: Any, guard: Guard, prefix: str, spans: Spans) -> None:
         self._client = client
         self._guard = guard
         self._prefix = prefix
@@ -122,7 +123,10 @@ class Ledger:
     def first_tick(self, now: datetime) -> bool:
         """Nobody else has had the tick of this interval."""
         key = f"{self._prefix}tick:{int(now.timestamp() // self.spans.interval_s)}"
-        return bool(self._try(lambda: self._client.set(key, b"1", nx=True, px=_ms(2 * self.spans.interval_s)), True))
+        try:
+            return bool(self._call(lambda: self._client.set(key, b"1", nx=True, px=_ms(2 * self.spans.interval_s))))
+        except Unavailable:
+            return True
 
     def beat(self, now: datetime) -> None:
         """A pool process is alive."""
@@ -181,11 +185,6 @@ def broker_guard(settings: Settings, clock: Clock) -> Guard:
         breaker_failures=settings.breaker_failures,
         breaker_open_s=min(settings.breaker_open_s, settings.monitor_interval_s),
     )
-
-
-def key_prefix(settings: Settings) -> str:
-    """First part of every key, so that deployments can share a broker."""
-    return f"{settings.index_prefix}:work:"
 
 
 def _ms(seconds: float) -> int:

@@ -70,6 +70,7 @@ class Performer:
         """One attempt, counted and logged. Work that has a dead letter is left alone."""
         with correlated(correlation_id(), duty=work.duty, tenant=work.tenant):
             watch = Stopwatch.start(self.working.clock)
+            ending: Ending
             try:
                 ending, outcome = self._attempted(work), "done"
             except Exception as error:  # noqa: BLE001 (the task boundary; a soft time limit arrives here too)

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from runtime.clock import SystemClock
 from runtime.errors import ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import logger
@@ -13,6 +14,7 @@ from worker.duties import Duty, Work
 from worker.queues.attempts import Again, Attempt, GivenUp
 from worker.queues.broker_queue import BrokerQueue, open_broker_queue, work_of
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICK
+from worker.queues.ledger import open_ledger
 from worker.queues.performing import Done, Opening, Performer, Working
 
 
@@ -23,6 +25,7 @@ class PoolProcess:
     def __init__(self, settings: Settings, opening: Opening) -> None:
         self._settings = settings
         self._opening = opening
+        self._ledger = open_ledger(settings, SystemClock())
         self._stack = ExitStack()
         self._opened: tuple[Working, BrokerQueue] | None = None
 
@@ -49,6 +52,10 @@ class PoolProcess:
             return False
         return True
 
+    def not_taken(self, work: Work) -> None:
+        """A piece could not be tried at all: the next tick may ask for it again."""
+        self._ledger.revived(work)
+
     def close(self) -> None:
         """Close the service."""
         self._opened = None
@@ -64,8 +71,11 @@ def register_tasks(app: Any, process: PoolProcess) -> None:
     """Make the tasks known to a worker's application."""
 
     def do(duty: str, tenant: str, key: Sequence[str], outages: int = 0) -> None:
+        work = work_of(duty, tenant, key)
         if process.try_to_open():
-            do_piece(*process.open(), work_of(duty, tenant, key), outages)
+            do_piece(*process.open(), work, outages)
+        else:
+            process.not_taken(work)
 
     def spread(duty: str, tenant: str, keys: Sequence[Sequence[str]]) -> None:
         if process.try_to_open():
@@ -146,5 +156,3 @@ def with_broker(call: Callable[[], object]) -> None:
         call()
     except Unavailable as error:
         logger("worker").warning("the broker did not take work; the next tick finds it again", error=type(error).__name__)
-
-
