@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unanswered
 from grounding.budget import Budget, Spending, budget_of
 from grounding.intents import Form, Intent
+from grounding.models import NO_MODELS, Models
 from grounding.naming import Vocabulary
 from grounding.numbers import Numbers
 from grounding.parts import Resolver
@@ -18,6 +19,7 @@ from grounding.question_parts import Part, Plan
 from grounding.readings import Readings
 from grounding.recording import Recorder
 from grounding.refusing import budget_exceeded, not_a_question
+from grounding.replanning import revised
 from grounding.runs import PartResult, Run
 from grounding.themes import Names
 from grounding.traces import TraceStore
@@ -54,15 +56,17 @@ class Answerer:
         clock: Clock,
         settings: Settings,
         *,
+        models: Models = NO_MODELS,
         new_run_id: Callable[[], str] = _random_run_id,
     ) -> None:
         self._clock = clock
         self._settings = settings
         self._drafter = drafter
+        self._planner = models.planner
         self._traces = TraceStore(state, engine)
         self._names = Names(engine, embedder)
         numbers = Numbers(engine, self._names, clock, settings)
-        self._resolver = Resolver(numbers, Readings(engine, retriever, drafter, verifier, embedder, settings))
+        self._resolver = Resolver(numbers, Readings(engine, retriever, drafter, verifier, embedder, settings, models))
         self._new_run_id = new_run_id
 
     def ask(
@@ -106,6 +110,9 @@ class Answerer:
             for part in parts:
                 results.append(PartResult(part))
                 self._resolver.resolve(Run(tenant, recorder, vocabulary, top_k), results[-1])
+                if part.ruled is not None and results[-1].refusal:
+                    results[-1] = PartResult(part.ruled)
+                    self._resolver.resolve(Run(tenant, recorder, vocabulary, top_k), results[-1])
         except (BudgetExceeded, DeadlineExceeded) as error:
             refusal = self._spent(error, recorder, results[-1].hits)
             results[-1].refusal, results[-1].claims = refusal, ()
@@ -116,7 +123,10 @@ class Answerer:
         with recorder.step("plan") as step:
             made = plan(recorder.question, filters, vocabulary, now=recorder.created_at, zone=zone)
             recorder.plan = made.as_json()
-            step.detail.update(intent=recorder.plan["intent"], parts=len(made.parts))
+            if self._planner is not None and not made.small_talk:
+                made = revised(made, self._planner.wishes(made, talk=recorder.talk), vocabulary)
+                recorder.plan = made.as_json()
+            step.detail.update(intent=recorder.plan["intent"], parts=len(made.parts), **recorder.talk.taken())
         return made
 
     def _spent(self, error: BudgetExceeded | DeadlineExceeded, recorder: Recorder, hits: Sequence[Hit]) -> Refusal:
@@ -131,6 +141,7 @@ class Answerer:
         degraded: dict[str, str] = {}
         for result in results:
             degraded |= result.degraded
+        degraded |= recorder.talk.degraded
         claims = _limited(results, self._settings.max_claims)
         answer = self._answer(claims, results) if claims else None
         refusal = None if answer else _refusal_of(results)
@@ -155,7 +166,8 @@ class Answerer:
     def _answer(self, claims: tuple[Claim, ...], results: Sequence[PartResult]) -> Answer:
         unanswered = tuple(Unanswered(result.part.question, result.refusal) for result in results if result.refusal and not result.claims)
         text = "\n".join(text_of(result.claims, result.documents_read) for result in results if result.claims)
-        return Answer(text, claims, self._drafter.model, confidence=None, unanswered=unanswered)
+        writers = dict.fromkeys(result.writer for result in results if result.claims and result.writer)
+        return Answer(text, claims, ", ".join(writers) or self._drafter.model, confidence=None, unanswered=unanswered)
 
     def _question(self, question: object) -> str:
         if not isinstance(question, str):

@@ -33,8 +33,9 @@ class RefusalReason(StrEnum):
     BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
 
 
-Because = Literal["", "overlap", "number", "date", "negation", "entity", "aggregate", "quantifier", "unknown_id"]
-"""The class of reason a claim was not accepted for; empty when it was."""
+Because = Literal["", "overlap", "number", "date", "negation", "entity", "aggregate", "quantifier", "unknown_id", "question", "judge"]
+"""The class of reason a claim was not accepted for; empty when it was. ``question``: it stands, and answers something else; ``judge``: a judge doubts
+it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,15 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One sentence somebody proposes, with the ids that are said to carry it. Nobody trusts it yet."""
+    """One sentence somebody proposes, with the ids that are said to carry it. Nobody trusts it yet. ``writer`` is the language model that wrote it, if
+    one did."""
 
     text: str
     kind: ClaimKind
     cites: tuple[str, ...]
     proof: Proof | None = None
     document_count: int = 1
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Ceilings. ``max_tokens`` counts about four characters of evidence as one; ``timeout_s`` is wall clock."""
+    """Ceilings. ``max_tokens`` counts about four characters of evidence as one, and holds once more for what language models read and write;
+    ``timeout_s`` is wall clock."""
 
     max_steps: int
     max_calls_per_tool: int
@@ -54,6 +55,7 @@ class Spending:
     started_s: float
     steps: int = 0
     tokens: int = 0
+    llm_tokens: int = 0
     calls: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -96,6 +98,14 @@ class Spending:
             )
         self.tokens += tokens
 
+    def said(self, tokens: int) -> None:
+        """Count what a language model read and wrote. It has an account of its own under the same ceiling, so that it takes nothing from evidence."""
+        self.llm_tokens += tokens
+
+    def llm_tokens_left(self) -> int:
+        """How many tokens may still go to and come from language models; never negative."""
+        return max(0, self.budget.max_tokens - self.llm_tokens)
+
     def tokens_left(self) -> int:
         """How many tokens of evidence may still be read."""
         return self.budget.max_tokens - self.tokens
@@ -116,8 +126,15 @@ class Spending:
     def as_json(self) -> Mapping[str, Any]:
         """What was used beside what was allowed, for the trace."""
         limits = self.budget
+        spoken = {"llmTokens": self.llm_tokens} if self.llm_tokens else {}
         return {
-            "used": {"steps": self.steps, "calls": dict(sorted(self.calls.items())), "tokens": self.tokens, "seconds": self.seconds()},
+            "used": {
+                "steps": self.steps,
+                "calls": dict(sorted(self.calls.items())),
+                "tokens": self.tokens,
+                **spoken,
+                "seconds": self.seconds(),
+            },
             "limits": {
                 "steps": limits.max_steps,
                 "callsPerTool": limits.max_calls_per_tool,

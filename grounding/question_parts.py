@@ -29,7 +29,8 @@ class Part:
 
     ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
-    are; ``uncountable`` for a number of feelings.
+    are; ``uncountable`` for a number of feelings. ``search`` is another wording that a planner wants searched beside ``subject``, never instead of it;
+    ``ruled`` is the part as the rules read it, when a planner read it otherwise.
     """
 
     question: str
@@ -51,6 +52,8 @@ class Part:
     uncountable: bool = False
     period: Period | None = None
     time_zone: str = "UTC"
+    search: str = ""
+    ruled: "Part | None" = None
 
     def as_json(self) -> Mapping[str, Any]:
         """The part as plain JSON, for the trace."""
@@ -65,6 +68,10 @@ class Part:
             body["theme"] = self.theme
         if self.leaning:
             body["leaning"] = self.leaning
+        if self.search:
+            body["search"] = self.search
+        if self.ruled:
+            body["ruled"] = self.ruled.intent.value
         return body | {"filters": filters_as_json(self.filters)}
 
 

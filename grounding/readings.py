@@ -188,20 +188,16 @@ class Readings:
             talk.lose("draft", f"nothing that {result.writer} wrote is borne out by the documents; {QUOTED}")
         return bool(result.claims)
 
-    def _drafted(
-        self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafter: Drafter
-    ) -> tuple[Draft, ...]:
+    def _drafted(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafter: Drafter) -> tuple[Draft, ...]:
         spending, talk = run.recorder.spending, run.recorder.talk
         with run.recorder.step("draft") as step:
             if drafter is self._drafter:
                 spending.call("draft")
-            drafts = drafter.draft(
-                run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=spending.deadline, talk=talk
-            )[: self._settings.max_claims]
+            drafts = drafter.draft(run.tenant, result.part.subject, retrieval, judgement=judgement, deadline=spending.deadline, talk=talk)[
+                : self._settings.max_claims
+            ]
             writer = (drafts[0].writer if drafts else "") or drafter.model
-            step.detail.update(
-                model=writer, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts], **talk.taken()
-            )
+            step.detail.update(model=writer, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts], **talk.taken())
             if not drafts:
                 step.outcome = "refused" if drafter is self._drafter else "fell_back"
         return drafts

@@ -8,6 +8,7 @@ from typing import Any
 
 from grounding.answers import Claim, Refusal, Step, Trace
 from grounding.budget import Spending
+from grounding.talk import Talk
 from runtime.clock import Clock
 from runtime.errors import BudgetExceeded
 
@@ -40,6 +41,10 @@ class Recorder:
     created_at: datetime
     plan: Mapping[str, Any] = field(default_factory=dict)
     steps: list[OpenStep] = field(default_factory=list)
+    talk: Talk = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.talk = Talk(self.run_id, self.spending)
 
     @contextmanager
     def step(self, name: str) -> Iterator[OpenStep]:

@@ -28,7 +28,7 @@ class Run:
 
 @dataclass(slots=True)
 class PartResult:
-    """What became of a part: claims, or a refusal, with what was looked at on the way."""
+    """What became of a part: claims, or a refusal, with what was looked at on the way. ``writer`` is who drafted the claims that were read, not counted."""
 
     part: Part
     claims: tuple[Claim, ...] = ()
@@ -36,6 +36,7 @@ class PartResult:
     grounding: Grounding | None = None
     hits: tuple[Hit, ...] = ()
     documents_read: int = 0
+    writer: str = ""
     degraded: dict[str, str] = field(default_factory=dict)
 
 

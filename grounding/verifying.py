@@ -10,6 +10,7 @@ from grounding.answers import Citation, Claim, ClaimKind, Draft, Grounding, Verd
 from grounding.asking import asks
 from grounding.reading import read
 from grounding.vetoes import opposing
+from search.identity import normalised
 
 MAX_APART = 3
 """Documents that leave a finding and speak for themselves."""
@@ -94,12 +95,26 @@ def _claim(draft: Draft, verdict: Verdict) -> Claim:
     count = max(draft.document_count - len(set(draft.cites) - documents), len(documents))
     return Claim(
         text=draft.text,
-        kind=ClaimKind.QUOTE if count == 1 else ClaimKind.FINDING if draft.kind is ClaimKind.QUOTE else draft.kind,
+        kind=ClaimKind.QUOTE if count == 1 and not _worded_anew(draft, verdict) else _said_by_several(draft.kind),
         support=verdict.score,
         citations=verdict.citations,
         counter_evidence=() if asks(draft.text) else _stated(verdict.counter_evidence),
         document_count=count,
     )
+
+
+def _said_by_several(kind: ClaimKind) -> ClaimKind:
+    return ClaimKind.FINDING if kind is ClaimKind.QUOTE else kind
+
+
+def _worded_anew(draft: Draft, verdict: Verdict) -> bool:
+    """A language model wrote it, and no document says it in these words: it is nobody's quotation."""
+    return bool(draft.writer) and not any(same_words(draft.text, citation.quote) for citation in verdict.citations)
+
+
+def same_words(text: str, quote: str) -> bool:
+    """Equal but for case, punctuation and space."""
+    return normalised(text) == normalised(quote)
 
 
 def _stated(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:

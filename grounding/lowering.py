@@ -1,0 +1,65 @@
+"""Verdicts can be lowered after the verifier, and nothing can raise one: what a language model wrote must also answer, and a judge may doubt it."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from grounding.answerability import Judgement, SentenceScore
+from grounding.answers import Because, Citation, Verdict
+from grounding.drafting import answering
+from grounding.intents import Form
+from grounding.verifying import Verified, same_words
+
+_REASONS: dict[Because, str] = {
+    "question": "the cited span does not answer the question",
+    "judge": "a language model that judges doubts that the cited span says this",
+}
+
+
+def lowered(verified: Verified, places: Collection[int], because: Because) -> Verified:
+    """The same drafts with the verdicts at ``places`` lowered. Only what is supported can be; every other place is left as it is."""
+    verdicts = (
+        _lower(verdict, because) if place in places and verdict.supported else verdict for place, verdict in enumerate(verified.verdicts)
+    )
+    return replace(verified, verdicts=tuple(verdicts))
+
+
+def without(verified: Verified, places: Collection[int]) -> Verified:
+    """The drafts that are not at ``places``, with their verdicts."""
+    kept = [place for place in range(len(verified.drafts)) if place not in places]
+    return Verified(tuple(verified.drafts[place] for place in kept), tuple(verified.verdicts[place] for place in kept))
+
+
+def beside_the_point(verified: Verified, judgement: Judgement, form: Form) -> frozenset[int]:
+    """Supported drafts of a language model none of whose citations holds a sentence that answers: true, and about something else."""
+    telling = _telling(judgement, form)
+    return frozenset(
+        place
+        for place, (draft, verdict) in enumerate(zip(verified.drafts, verified.verdicts, strict=True))
+        if draft.writer and verdict.supported and not any(_holds(citation, telling) for citation in verdict.citations)
+    )
+
+
+def worded_anew(verified: Verified) -> tuple[int, ...]:
+    """Supported drafts of a language model that no citation says word for word: a judge has nothing to add to a quotation."""
+    return tuple(
+        place
+        for place, (draft, verdict) in enumerate(zip(verified.drafts, verified.verdicts, strict=True))
+        if draft.writer and verdict.supported and not any(same_words(draft.text, citation.quote) for citation in verdict.citations)
+    )
+
+
+def _telling(judgement: Judgement, form: Form) -> tuple[SentenceScore, ...]:
+    """For yes or no, sentences that nearly answer count as well: those that say no."""
+    if form is Form.YES_NO:
+        return tuple(sentence for sentence in judgement.sentences if sentence.score >= judgement.threshold / 2)
+    return answering(judgement, form)
+
+
+def _holds(citation: Citation, telling: Collection[SentenceScore]) -> bool:
+    return any(
+        sentence.doc_id == citation.doc_id and sentence.start < citation.end and citation.start < sentence.end for sentence in telling
+    )
+
+
+def _lower(verdict: Verdict, because: Because) -> Verdict:
+    return replace(verdict, supported=False, citations=(), because=because, reason=_REASONS[because])
