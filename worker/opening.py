@@ -19,6 +19,9 @@ from search.ports import Embedder, Engine, StateStore
 from search.retrieval import Retriever
 from worker.duties import Duty, NoQueue, WorkQueue
 from worker.evaluations.evaluating import Evaluations
+from worker.jobs.duty import IngestJobs
+from worker.jobs.handing_in import HandingIn
+from worker.jobs.store import Jobs
 from worker.queues.dead_letters import DeadLetters
 from worker.queues.opening import open_queue
 
@@ -44,6 +47,16 @@ class Service:
     def dead_letters(self) -> DeadLetters:
         """Work that was given up."""
         return DeadLetters(self.state, self.clock)
+
+    @property
+    def jobs(self) -> Jobs:
+        """Ingest jobs."""
+        return Jobs(self.state, self.clock, self.metrics)
+
+    @property
+    def handing_in(self) -> HandingIn:
+        """Takes rows in as ingest jobs."""
+        return HandingIn(self.jobs, self.clock, self.settings, self.queue)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -82,6 +95,6 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             yield replace(service, duties=duties, queue=queue)
 
 
-def duties_of(_service: Service) -> tuple[Duty, ...]:
+def duties_of(service: Service) -> tuple[Duty, ...]:
     """Everything the worker does, most urgent first. The service's ``queue`` is not there yet: what should follow at once, a duty returns."""
-    return ()
+    return (IngestJobs(service.jobs, service.ingester, service.engine, service.clock),)

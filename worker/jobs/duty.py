@@ -1,0 +1,184 @@
+"""The worker's part of ingest jobs: one chunk at a time, each tenant in turn.
+
+What is guaranteed, whenever a worker is killed and however many of them do the same chunk at once:
+
+* a job goes on behind its last acknowledged chunk; its next chunk is done as if for the first time (see :mod:`worker.jobs.intents`);
+* a chunk counts once: its outcome is kept once under its number, and acknowledging compares and sets the job;
+* the counts of a job add up at every moment, and at its end they are those of one undisturbed run.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from runtime.clock import Clock
+from runtime.errors import NotFound, ServiceError, Unavailable
+from runtime.tenancy import Tenant
+from search.ingest.parsing import Defaults
+from search.ingest.pipeline import Ingester
+from search.ingest.rows import Row, RowSource
+from search.ingest.scalars import MAX_VERSION
+from search.ingest.tally import RowOutcome
+from search.ports import DocumentStore
+from worker.duties import Queue, Work
+from worker.jobs.chunks import WaitingChunk, WaitingRow
+from worker.jobs.handing_in import BROKEN_OFF
+from worker.jobs.intents import AsIntended, Versions
+from worker.jobs.job import Job
+from worker.jobs.next_work import NAME, next_work
+from worker.jobs.outcome import ChunkOutcome, outcome_of
+from worker.jobs.store import Jobs
+
+AS_READ = Defaults(max_text_chars=MAX_VERSION)
+"""Rows were checked when they were handed in; the limits of whoever stores them do not matter."""
+
+LOST = "the rows of chunk {number} are not in the state store any more; hand the input in again, what is stored comes back as unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestJobs:
+    """Implements :class:`worker.duties.Duty`. The key of its work is the id of a job and the number of the chunk that comes next."""
+
+    jobs: Jobs
+    ingester: Ingester
+    store: DocumentStore
+    clock: Clock
+    name: str = NAME
+    queue: Queue = "ingest"
+
+    def due(self, now: datetime) -> Iterator[Work]:
+        """One chunk of each tenant, of the job that has waited longest; what follows it is told by :meth:`do`."""
+        waiting: dict[Tenant, list[Job]] = {}
+        for tenant, job in self.jobs.unfinished():
+            if job.ready or job.silent(now):
+                waiting.setdefault(tenant, []).append(job)
+        chosen = [(tenant, _longest_waiting(jobs)) for tenant, jobs in waiting.items()]
+        yield from (next_work(tenant, job) for tenant, job in sorted(chosen, key=lambda item: _waiting_since(item[1])))
+
+    def do(self, work: Work) -> Iterable[Work]:
+        """Store one chunk and acknowledge it, or put an end to a job; then comes the job of the tenant that has waited longest.
+
+        Nothing follows what another worker has done already: then that one has said what follows.
+        """
+        job_id, number = work.key[0], int(work.key[1])
+        try:
+            job = self.jobs.get(work.tenant, job_id)
+        except NotFound:
+            return ()
+        if job.next_chunk != number or not job.unfinished:
+            return ()
+        return self._following(work.tenant) if self._moved(work.tenant, job) else ()
+
+    def _moved(self, tenant: Tenant, job: Job) -> bool:
+        """Do what comes next for the job; False where another worker did."""
+        if job.ended:
+            return self.jobs.tidy(tenant, job.job_id).tidied
+        if job.cancelling and self.jobs.intents.begun(tenant, job.job_id, job.next_chunk) is None:
+            return self.jobs.cancel(tenant, job.job_id).ended
+        if job.next_chunk < job.chunks:
+            return self._chunk_done(tenant, job)
+        if job.complete:
+            return self._ended(tenant, job)
+        if job.silent(self.clock.now()):
+            return self.jobs.fail(tenant, job.job_id, BROKEN_OFF.format(rows=job.handed_in)).ended
+        return False
+
+    def _ended(self, tenant: Tenant, job: Job) -> bool:
+        """The end of a job whose chunks are all acknowledged, or that never had one."""
+        size, now = self.store.corpus(tenant).documents, self.clock.now()
+        self.jobs.change(tenant, job.job_id, lambda job: replace(job, corpus_size=size).settled(now) if job.complete else None)
+        return self.jobs.tidy(tenant, job.job_id).ended
+
+    def _chunk_done(self, tenant: Tenant, job: Job) -> bool:
+        try:
+            return self._acknowledged(tenant, job)
+        except Unavailable as error:
+            self._note(tenant, job, f"{error}; it will be tried again")
+            raise
+        except ServiceError as error:
+            return self.jobs.fail(tenant, job.job_id, str(error)).ended
+
+    def _acknowledged(self, tenant: Tenant, job: Job) -> bool:
+        number = job.next_chunk
+        chunk = self.jobs.chunks.read(tenant, job.job_id, number)
+        if chunk is None:
+            return self._lost(tenant, job)
+        waiting = [row for row in chunk.rows if not self._settled_before(tenant, job, number, row)]
+        doc_ids = sorted({str(row.values["doc_id"]) for row in waiting})
+        before = self.jobs.intents.begin(tenant, job.job_id, number, doc_ids, self.store)
+        if not self._begun(tenant, job.job_id, number):
+            return False
+        after = self.jobs.settle(tenant, job.job_id, number, self._stored(tenant, job, chunk, waiting, before))
+        if after is None:
+            return False
+        self._clear(tenant, after, number)
+        return True
+
+    def _begun(self, tenant: Tenant, job_id: str, number: int) -> bool:
+        """Say that the chunk is in progress; False, with nothing written, when it was acknowledged or the job ended before that was said."""
+        now = self.clock.now()
+        job, _ = self.jobs.change(tenant, job_id, lambda job: None if job.ended or job.next_chunk != number else job.begun(now))
+        if not job.ended and job.next_chunk == number:
+            return True
+        if job.state != "failed" or job.next_chunk != number:  # a failed job that is tried again goes on from what was intended
+            self.jobs.intents.remove(tenant, job_id, [number])
+        return False
+
+    def _stored(self, tenant: Tenant, job: Job, chunk: WaitingChunk, waiting: Sequence[WaitingRow], before: Versions) -> ChunkOutcome:
+        told: list[RowOutcome] = []
+        report = self.ingester.over(AsIntended(self.store, before)).ingest(
+            tenant,
+            RowSource([Row(row.number, row.values) for row in waiting]),
+            batch_id=f"{job.job_id}-{job.next_chunk:08d}",
+            defaults=AS_READ,
+            on_outcome=told.append,
+        )
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return outcome_of(
+            told,
+            duplicates=len(chunk.rows) - len(waiting),
+            rejected=chunk.rejected,
+            originals={row.number: row.values for row in waiting},
+            corpus_size=report.corpus_size,
+        )
+
+    def _settled_before(self, tenant: Tenant, job: Job, number: int, row: WaitingRow) -> bool:
+        """True for a row that repeats one of an earlier chunk, unless the store refused that one: then it will refuse this one for the same reason."""
+        if row.repeats is None or row.repeats.chunk == number:
+            return False
+        if not job.refused:
+            return True
+        earlier = self.jobs.outcome(tenant, job.job_id, row.repeats.chunk)
+        refused = earlier.rejected if earlier is not None else ()
+        return row.repeats.row not in {each.rejection.row for each in refused}
+
+    def _lost(self, tenant: Tenant, job: Job) -> bool:
+        """A chunk that is not there was acknowledged by another worker, or is lost."""
+        now = self.jobs.get(tenant, job.job_id)
+        if now.ended or now.next_chunk != job.next_chunk:
+            return False
+        return self.jobs.fail(tenant, job.job_id, LOST.format(number=job.next_chunk + 1)).ended
+
+    def _clear(self, tenant: Tenant, job: Job, number: int) -> None:
+        self.jobs.chunks.remove(tenant, job.job_id, [number], job.parts)
+        self.jobs.intents.remove(tenant, job.job_id, [number])
+        if job.ended:
+            self.jobs.tidy(tenant, job.job_id)
+
+    def _note(self, tenant: Tenant, job: Job, error: str) -> None:
+        with suppress(ServiceError):
+            self.jobs.change(tenant, job.job_id, lambda job: None if job.ended else replace(job, error=error))
+
+    def _following(self, tenant: Tenant) -> tuple[Work, ...]:
+        ready = [job for job in self.jobs.unfinished_of(tenant) if job.ready]
+        return (next_work(tenant, _longest_waiting(ready)),) if ready else ()
+
+
+def _longest_waiting(jobs: Sequence[Job]) -> Job:
+    return min(jobs, key=_waiting_since)
+
+
+def _waiting_since(job: Job) -> tuple[datetime, str]:
+    return job.served_at or job.created_at, job.job_id
