@@ -1,6 +1,5 @@
 """GraphQL over HTTP: what the specification asks of a server, on Starlette. 61 of the 61 public audits hold it to that."""
 
-from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any
 
@@ -12,14 +11,13 @@ from graphql import (
     OperationType,
     execute,
     get_operation_ast,
-    parse,
-    validate,
 )
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from api import limits
-from api.graphql_errors import BAD_USER_INPUT, PARSE_FAILED, VALIDATION_FAILED, formatted
+from api.graphql_documents import Operation, Rejected, operation_of, parsed, validated
+from api.graphql_errors import BAD_USER_INPUT, formatted
 from api.graphql_schema import Request
 from api.json_text import read_json, write_json
 from runtime.errors import InvalidRequest
@@ -27,23 +25,6 @@ from runtime.errors import InvalidRequest
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """The parameters of a GraphQL request, checked for type and nothing else."""
-
-    query: str
-    name: str | None
-    variables: dict[str, Any] | None
-
-
-class _Rejected(Exception):
-    """The request ends here, before execution. ``status`` holds whatever the media type; None is 400, or 200 where the client only speaks plain JSON."""
-
-    def __init__(self, errors: tuple[GraphQLError, ...], code: str, status: int | None = None) -> None:
-        super().__init__(code)
-        self.errors, self.code, self.status = errors, code, status
 
 
 async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, correlation_id: str) -> Response:
@@ -56,7 +37,7 @@ async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, co
     try:
         document, operation = await _prepared(schema, http)
         result = await _executed(schema, document, operation, context)
-    except _Rejected as rejected:
+    except Rejected as rejected:
         status = rejected.status or (400 if media == GRAPHQL_JSON else 200)
         return _response({"errors": formatted(rejected.errors, rejected.code, correlation_id)}, media, status)
     body: dict[str, Any] = {"data": result.data}
@@ -95,16 +76,16 @@ def _quality(parameters: list[str]) -> float:
 
 
 async def _prepared(schema: GraphQLSchema, http: HttpRequest) -> tuple[DocumentNode, Operation]:
-    operation = _operation(_from_url(http) if http.method in ("GET", "HEAD") else await _from_body(http))
-    document = _parsed(operation.query)
+    operation = operation_of(_from_url(http) if http.method in ("GET", "HEAD") else await _from_body(http))
+    document = parsed(operation.query)
     chosen = get_operation_ast(document, operation.name)
     if http.method in ("GET", "HEAD") and chosen is not None and chosen.operation is not OperationType.QUERY:
-        raise _Rejected((GraphQLError("Only queries may be sent by GET; send this by POST."),), BAD_USER_INPUT, 405)
-    _validated(schema, document)
+        raise Rejected((GraphQLError("Only queries may be sent by GET; send this by POST."),), BAD_USER_INPUT, 405)
+    validated(schema, document)
     if chosen is None:
-        raise _Rejected((GraphQLError("operationName: names no operation of the document."),), BAD_USER_INPUT)
+        raise Rejected((GraphQLError("operationName: names no operation of the document."),), BAD_USER_INPUT)
     if chosen.operation is OperationType.SUBSCRIPTION:
-        raise _Rejected((GraphQLError("Subscriptions are not served over HTTP."),), BAD_USER_INPUT)
+        raise Rejected((GraphQLError("Subscriptions are not served over HTTP."),), BAD_USER_INPUT)
     return document, operation
 
 
@@ -121,12 +102,12 @@ async def _from_body(http: HttpRequest) -> dict[str, Any]:
     if content_type != JSON or any(
         item.startswith("charset=") and item.strip('"') not in ("charset=utf-8", 'charset="utf-8') for item in parameters
     ):
-        raise _Rejected((GraphQLError("The body must be sent as application/json in UTF-8."),), BAD_USER_INPUT, 415)
+        raise Rejected((GraphQLError("The body must be sent as application/json in UTF-8."),), BAD_USER_INPUT, 415)
     body = _json(await http.body(), "body")
     if isinstance(body, list):
-        raise _Rejected((GraphQLError("body: batches are not served; send one operation at a time."),), BAD_USER_INPUT, 400)
+        raise Rejected((GraphQLError("body: batches are not served; send one operation at a time."),), BAD_USER_INPUT, 400)
     if not isinstance(body, dict):
-        raise _Rejected((GraphQLError("body: must be a JSON object."),), BAD_USER_INPUT, 400)
+        raise Rejected((GraphQLError("body: must be a JSON object."),), BAD_USER_INPUT, 400)
     return body
 
 
@@ -134,33 +115,7 @@ def _json(text: bytes | str, name: str) -> Any:
     try:
         return read_json(text)
     except InvalidRequest as error:
-        raise _Rejected((GraphQLError(f"{name}: {error.reason}"),), BAD_USER_INPUT, 400) from error
-
-
-def _operation(given: dict[str, Any]) -> Operation:
-    _expect(isinstance(given.get("query"), str) and bool(given["query"].strip()), "query: must be the text of a GraphQL document.")
-    _expect(isinstance(given.get("operationName"), str | None), "operationName: must be a text.")
-    _expect(isinstance(given.get("variables"), dict | None), "variables: must be an object.")
-    _expect(isinstance(given.get("extensions"), dict | None), "extensions: must be an object.")
-    return Operation(given["query"], given.get("operationName") or None, given.get("variables"))
-
-
-def _expect(holds: bool, message: str) -> None:  # noqa: FBT001 (reads as an assertion)
-    if not holds:
-        raise _Rejected((GraphQLError(message),), BAD_USER_INPUT, 400)
-
-
-def _parsed(text: str) -> DocumentNode:
-    try:
-        return parse(text, max_tokens=limits.MAX_TOKENS, max_source_length=limits.MAX_QUERY_CHARS)
-    except GraphQLError as error:
-        raise _Rejected((error,), PARSE_FAILED) from error
-
-
-def _validated(schema: GraphQLSchema, document: DocumentNode) -> None:
-    errors = limits.over_limits(document) or validate(schema, document, max_errors=limits.MAX_REPORTED_ERRORS, hide_suggestions=True)
-    if errors:
-        raise _Rejected(tuple(errors), VALIDATION_FAILED)
+        raise Rejected((GraphQLError(f"{name}: {error.reason}"),), BAD_USER_INPUT, 400) from error
 
 
 async def _executed(schema: GraphQLSchema, document: DocumentNode, operation: Operation, context: Request) -> ExecutionResult:
@@ -175,7 +130,7 @@ async def _executed(schema: GraphQLSchema, document: DocumentNode, operation: Op
     )
     result = await found if isawaitable(found) else found
     if result.data is None and result.errors and not any(error.path for error in result.errors):
-        raise _Rejected(tuple(result.errors), BAD_USER_INPUT)
+        raise Rejected(tuple(result.errors), BAD_USER_INPUT)
     return result
 
 

@@ -18,7 +18,8 @@ from worker.deliveries.sending import Sender
 from worker.deliveries.store import Deliveries
 from worker.deliveries.waiting import GIVEN_UP_AFTER, wait_s
 from worker.duties import Queue, Work
-from worker.monitors.digests import Digest, Digests
+from worker.monitors.digest import Digest
+from worker.monitors.digests import Digests
 from worker.monitors.store import Monitors
 
 NAME = "deliver"
@@ -32,7 +33,7 @@ LEASE_MARGIN_S = 30.0
 class DeliverDuty:
     """Implements :class:`worker.duties.Duty`.
 
-    Work ``(plan, digest, version)`` makes the records of a digest's receivers; ``(send, delivery, version, attempt)`` makes that one attempt. A receiver
+    Work ``(plan, digest)`` makes the records of a digest's receivers; ``(send, delivery, version, attempt)`` makes that one attempt. A receiver
     that fails is no failure of the work: it is written into the record, which is due again later.
     """
 
@@ -50,7 +51,7 @@ class DeliverDuty:
     def due(self, now: datetime) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`. Of each tenant at most one attempt per host, the longest due first: what succeeds is followed by the
         next for that host at once, and what fails lets everybody else go first."""
-        plans = [_plan(tenant, digest_id, version) for tenant, digest_id, version in self.digests.unplanned()]
+        plans = [_plan(tenant, digest_id) for tenant, digest_id in self.digests.unplanned()]
         oldest: dict[tuple[Tenant, str], Delivery] = {}
         for tenant, delivery in self.deliveries.pending():
             place = (tenant, delivery.receiver.host)
@@ -157,8 +158,8 @@ class DeliverDuty:
         return f"{self.settings.public_url.rstrip('/')}/#digest={digest.digest_id}" if self.settings.public_url else ""
 
 
-def _plan(tenant: Tenant, digest_id: str, version: int) -> Work:
-    return Work(NAME, tenant, (PLAN, digest_id, str(version)))
+def _plan(tenant: Tenant, digest_id: str) -> Work:
+    return Work(NAME, tenant, (PLAN, digest_id))
 
 
 def _send(tenant: Tenant, delivery: Delivery) -> Work:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from runtime.tenancy import Tenant
 from worker.deliveries.record import Delivery
-from worker.monitors.digests import Digest
+from worker.monitors.digest import Digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from grounding.answers import Citation, Claim, Refusal
-from worker.monitors.digests import Digest
+from worker.monitors.digest import Digest
 
 Json = dict[str, Any]
 DECIMALS = 6
@@ -17,18 +17,24 @@ def digest_payload(digest: Digest, link: str) -> Json:
         "monitorId": digest.monitor_id,
         "monitorName": digest.monitor_name,
         "severity": digest.severity,
+        "question": digest.question,
         "version": digest.version,
         "windowStart": _moment(digest.window_start),
         "windowEnd": _moment(digest.window_end),
         "firedBecause": digest.fired_because,
+        "breached": digest.breached,
         "observed": _number(digest.observed),
         "threshold": _number(digest.threshold),
+        "unit": digest.unit,
         "baseline": _number(digest.baseline),
         "n": digest.n,
         "denominator": digest.denominator,
         "docIds": list(digest.doc_ids),
+        "cursor": digest.cursor,
         "claims": [_claim(claim) for claim in digest.claims],
         "refusal": None if digest.refusal is None else _refusal(digest.refusal),
+        "degraded": [{"part": part, "effect": effect} for part, effect in sorted(digest.degraded.items())],
+        "withdrawnDocIds": list(digest.withdrawn_doc_ids),
         "runId": digest.run_id,
         "firstSeen": _moment(digest.first_seen),
         "lastSeen": _moment(digest.last_seen),

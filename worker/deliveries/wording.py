@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from grounding.answers import Claim
 from worker.deliveries.parcels import Parcel
-from worker.monitors.digests import Digest
+from worker.monitors.digest import Digest
 
 MAX_IDS = 5
 
@@ -28,9 +28,9 @@ def lines(parcel: Parcel) -> Iterator[tuple[str, str]]:
 def numbers(digest: Digest) -> str:
     """What was measured, on one line."""
     since, until = (moment.strftime("%Y-%m-%d %H:%MZ") for moment in (digest.window_start, digest.window_end))
-    parts = [f"{since} to {until}", f"observed {_number(digest.observed)}", f"threshold {_number(digest.threshold)}"]
+    parts = [f"{since} to {until}", f"observed {digest.observed:.4g} {digest.unit}", f"threshold {digest.threshold:.4g}"]
     if digest.baseline is not None:
-        parts.append(f"before {_number(digest.baseline)}")
+        parts.append(f"before {digest.baseline:.4g}")
     return " · ".join((*parts, f"{digest.n} of {digest.denominator} documents"))
 
 
@@ -49,6 +49,8 @@ def said(digest: Digest, shown: int | None = None) -> str:
     """What has to be said about the text part: that there is none and why, or that there is more of it."""
     if digest.refusal is not None:
         return f"No verified text: {digest.refusal.message}"
+    if digest.degraded and not digest.claims:
+        return "No verified text: " + "; ".join(effect for _, effect in sorted(digest.degraded.items()))
     left = len(digest.claims) - shown if shown is not None else 0
     return f"{left} more findings are in the digest." if left > 0 else ""
 
@@ -57,7 +59,3 @@ def clipped(text: str, limit: int) -> str:
     """On one line, and cut when it is long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: max(0, limit - 1)] + "…"
-
-
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.4g}"

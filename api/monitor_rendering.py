@@ -1,0 +1,86 @@
+"""Serialisers of monitors, digests and deliveries, as :mod:`api.rendering` has them for everything else."""
+
+from typing import Any
+
+from api.casing import camel
+from api.json_values import Json, moment, number, optional_moment, optional_number
+from api.rendering import claim, degraded, proof, refusal
+from worker.deliveries.receivers import Receiver, masked
+from worker.deliveries.record import Delivery
+from worker.deliveries.store import DeliveryPage
+from worker.monitors.condition_json import condition_as_json
+from worker.monitors.conditions import Condition
+from worker.monitors.digest import Digest
+from worker.monitors.digests import DigestPage
+
+
+def digest(value: Digest) -> Json:
+    """What a monitor published; its numbers with their proofs, its claims with their citations."""
+    return {
+        "digestId": value.digest_id,
+        "monitorId": value.monitor_id,
+        "monitorName": value.monitor_name,
+        "severity": value.severity,
+        "question": value.question,
+        "version": value.version,
+        "windowStart": moment(value.window_start),
+        "windowEnd": moment(value.window_end),
+        "firedBecause": value.fired_because,
+        "breached": value.breached,
+        "observed": number(value.observed),
+        "threshold": number(value.threshold),
+        "unit": value.unit,
+        "baseline": optional_number(value.baseline),
+        "n": value.n,
+        "denominator": value.denominator,
+        "docIds": list(value.doc_ids),
+        "cursor": value.cursor,
+        "proofs": [proof(item) for item in value.proofs],
+        "claims": [claim(item) for item in value.claims],
+        "refusal": None if value.refusal is None else refusal(value.refusal),
+        "degraded": degraded(value.degraded),
+        "withdrawnDocIds": list(value.withdrawn_doc_ids),
+        "runId": value.run_id,
+        "firstSeen": moment(value.first_seen),
+        "lastSeen": moment(value.last_seen),
+        "createdAt": moment(value.created_at),
+        "updatedAt": moment(value.updated_at),
+    }
+
+
+def digest_page(value: DigestPage) -> Json:
+    """Some digests, and the cursor of the next page."""
+    return {"digests": [digest(item) for item in value.digests], "cursor": value.cursor}
+
+
+def condition(value: Condition) -> Json:
+    """When a monitor fires; only the members it has."""
+    members: dict[str, Any] = condition_as_json(value)
+    return {camel(name): number(item) if isinstance(item, float) else item for name, item in members.items()}
+
+
+def receiver(value: Receiver) -> Json:
+    """Who is told, with the secret part of the address left out."""
+    return {"receiverId": value.receiver_id, "channel": value.channel, "target": masked(value)}
+
+
+def delivery(value: Delivery) -> Json:
+    """One digest on its way to one receiver."""
+    return {
+        "deliveryId": value.delivery_id,
+        "digestId": value.digest_id,
+        "monitorId": value.monitor_id,
+        "receiver": receiver(value.receiver),
+        "state": value.state,
+        "version": value.version,
+        "deliveredVersion": value.delivered_version,
+        "attempts": value.attempts,
+        "lastError": value.last_error or None,
+        "nextAttemptAt": moment(value.next_attempt_at) if value.state == "pending" else None,
+        "deliveredAt": optional_moment(value.delivered_at),
+    }
+
+
+def delivery_page(value: DeliveryPage) -> Json:
+    """Some deliveries, and the cursor of the next page."""
+    return {"deliveries": [delivery(item) for item in value.deliveries], "cursor": value.cursor}
