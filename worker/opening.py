@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from grounding.answering import Answerer
 from grounding.drafting import ExtractiveDrafter
+from grounding.language_models.opening import open_language_models
 from grounding.traces import TraceStore
 from grounding.vector_memory import RememberedVectors
 from grounding.verification import FeatureVerifier
@@ -18,7 +19,9 @@ from search.ingest.pipeline import Ingester
 from search.ports import Embedder, Engine, StateStore
 from search.retrieval import Retriever
 from worker.duties import Duty, NoQueue, WorkQueue
+from worker.evaluations.duty import ScheduledEvaluations
 from worker.evaluations.evaluating import Evaluations
+from worker.evaluations.schedules import Schedules
 from worker.jobs.duty import IngestJobs
 from worker.jobs.handing_in import HandingIn
 from worker.jobs.store import Jobs
@@ -63,6 +66,11 @@ class Service:
         """Evaluations of this answerer."""
         return Evaluations.over(self.answerer, self.engine, self.state, self.clock, self.metrics)
 
+    @property
+    def eval_schedules(self) -> Schedules:
+        """Evaluations that the worker runs."""
+        return Schedules(self.state, self.clock)
+
 
 @contextmanager
 def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Service]:
@@ -72,8 +80,12 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
         Misconfigured: what is wrong and which setting changes it.
         Unavailable: a dependency that must answer at start does not.
     """
-    clock = clock or SystemClock()
-    with open_embedder(settings) as embedder, open_engine(settings, embedder, clock) as store:
+    clock, metrics = clock or SystemClock(), Metrics()
+    with (
+        open_embedder(settings) as embedder,
+        open_engine(settings, embedder, clock) as store,
+        open_language_models(settings, clock, metrics) as models,
+    ):
         retriever = Retriever(store.engine, embedder, settings, clock)
         reader = RememberedVectors(embedder)
         verifier = FeatureVerifier(reader, min_support=settings.min_support)
@@ -81,13 +93,13 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
         service = Service(
             settings=settings,
             clock=clock,
-            metrics=Metrics(),
+            metrics=metrics,
             embedder=embedder,
             engine=store.engine,
             state=store.state,
             retriever=retriever,
             ingester=Ingester(store.engine, embedder, clock, settings),
-            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings),
+            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings, models=models),
             traces=TraceStore(store.state, store.engine),
         )
         duties = {duty.name: duty for duty in duties_of(service)}
@@ -97,4 +109,8 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
 
 def duties_of(service: Service) -> tuple[Duty, ...]:
     """Everything the worker does, most urgent first. The service's ``queue`` is not there yet: what should follow at once, a duty returns."""
-    return (IngestJobs(service.jobs, service.ingester, service.engine, service.clock),)
+    lease_s = 2 * service.settings.worker_time_limit_s
+    return (
+        IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
+        ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
+    )
