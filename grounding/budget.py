@@ -98,6 +98,15 @@ class Spending:
             )
         self.tokens += tokens
 
+    def about_to_say(self, tokens: int) -> None:
+        """Before a prompt is sent.
+
+        Raises:
+            BudgetExceeded: it is more than what language models have left.
+        """
+        if tokens > self.llm_tokens_left():
+            raise BudgetExceeded(f"a prompt of {tokens} tokens would exceed the {self.budget.max_tokens} allowed", ceiling="tokens")
+
     def said(self, tokens: int) -> None:
         """Count what a language model read and wrote. It has an account of its own under the same ceiling, so that it takes nothing from evidence."""
         self.llm_tokens += tokens

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from grounding.addressing import gives_orders
 from grounding.answerability import Judgement, SentenceScore
 from grounding.evidence import candidates_of
 from grounding.sentences import sentences
@@ -31,10 +32,11 @@ def newest_hits(engine: Engine, tenant: Tenant, filters: Filters, limit: int, *,
 
 
 def every_sentence(retrieval: Retrieval) -> Judgement:
-    """Every sentence of the evidence as an answer, in order of rank: where no topic is asked for there is nothing to be beside it."""
+    """Every sentence of the evidence as an answer, in order of rank: where no topic is asked for there is nothing to be beside it. Passages that give
+    orders go last."""
     listed = tuple(
         SentenceScore(passage.doc_id, passage.passage_id, passage.start + span.start, passage.start + span.end, span.of(passage.text), 1.0)
-        for passage in (hit.candidate.passage for hit in retrieval.hits)
+        for passage in sorted((hit.candidate.passage for hit in retrieval.hits), key=lambda passage: gives_orders(passage.text))
         for span in sentences(passage.text)
     )
     return Judgement(1.0 if listed else 0.0, 0.0, "", (), listed)

@@ -31,6 +31,10 @@ class Talk:
         if what not in told:
             told.append(what)
 
+    def note(self, **found: object) -> None:
+        """Add what became of the latest answer to its attempt."""
+        self.attempts[-1] = {**self.attempts[-1], **found}
+
     def taken(self) -> dict[str, Any]:
         """The attempts as detail of the step they belong to; nothing when nobody was asked."""
         attempts, self.attempts = self.attempts, []

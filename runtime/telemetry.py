@@ -68,7 +68,7 @@ def _take_over_stdlib(stream: TextIO, level: int, shared: list[Any], renderer: A
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.INFO))
-    for noisy in ("httpx", "httpcore", "urllib3", "mcp", "uvicorn.access"):
+    for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "openai", "urllib3", "mcp", "uvicorn.access"):
         logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
     logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # it logs a traceback for each failed call, which we translate and count
 
@@ -178,5 +178,5 @@ class Metrics:
         if spec.kind == "counter":
             return Counter(spec.name, spec.help, spec.labels, registry=self.registry)
         if spec.kind == "gauge":
-            return Gauge(spec.name, spec.help, spec.labels, registry=self.registry)
+            return Gauge(spec.name, spec.help, spec.labels, registry=self.registry, multiprocess_mode="mostrecent")
         return Histogram(spec.name, spec.help, spec.labels, buckets=spec.buckets, registry=self.registry)

@@ -95,8 +95,7 @@ class Speakers:
     def _attempt(self, role: str, endpoint: Endpoint, request: Request, talk: Talk) -> _Attempt:
         estimate = sum(tokens_in(message["content"]) for message in request.messages)
         try:
-            if estimate > talk.spending.llm_tokens_left():
-                raise BudgetExceeded("the prompt is longer than what is left", ceiling="tokens")
+            talk.spending.about_to_say(estimate)
             talk.spending.call(f"llm_{role}")
             reply = endpoint.reply(request, talk.deadline(self._settings.llm_timeout_s))
         except BudgetExceeded as error:
