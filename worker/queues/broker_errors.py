@@ -13,6 +13,7 @@ UNREACHABLE: tuple[type[Exception], ...] = (
     kombu.exceptions.OperationalError,
     kombu.exceptions.LimitExceeded,
     redis.exceptions.RedisError,
+    redis.exceptions.ChildDeadlockedError,  # not of that family
     OSError,
 )
 """The broker cannot be reached, refuses us, or answers nonsense; the remaining errors of these libraries are defects of ours."""

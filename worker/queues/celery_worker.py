@@ -11,16 +11,20 @@ from typing import Any
 
 from celery import platforms, signals
 from celery.apps.beat import Beat
-from prometheus_client import CollectorRegistry, start_http_server, values
+from prometheus_client import CollectorRegistry, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from runtime.errors import InvalidRequest, Misconfigured
+from runtime.errors import InvalidRequest
 from runtime.settings import Settings
 from runtime.telemetry import configure_logging
 from worker.duties import QUEUES
 from worker.queues.celery_app import TICKS, celery_app
+from worker.queues.metrics_port import serving_metrics
 from worker.queues.performing import Opening
 from worker.queues.tasks import PoolProcess, register_tasks
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The library's name for where processes leave their counts."""
 
 
 def run_worker(settings: Settings, opening: Opening, *, queues: Sequence[str] = QUEUES, beat: bool = True) -> int:
@@ -103,24 +107,15 @@ def _connected(settings: Settings, process: PoolProcess | None) -> Iterator[None
 @contextmanager
 def _metrics_of_all_processes(settings: Settings) -> Iterator[None]:
     """Each process of the pool counts in a file of its own; the parent serves their sum, those of ended processes included."""
-    if not settings.worker_metrics_port:
-        yield
-        return
     kept = values.ValueClass
     with tempfile.TemporaryDirectory(prefix="wisdom-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        os.environ[FOLDER] = folder
         values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()
         MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
         try:
-            server, thread = start_http_server(settings.worker_metrics_port, "127.0.0.1", registry)
-        except OSError as error:
-            raise Misconfigured(f"WA_WORKER_METRICS_PORT {settings.worker_metrics_port} cannot be served: {error.strerror}") from error
-        try:
-            yield
+            with serving_metrics(settings, registry):
+                yield
         finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
             values.ValueClass = kept
-            del os.environ["PROMETHEUS_MULTIPROC_DIR"]
+            del os.environ[FOLDER]

@@ -44,6 +44,15 @@ class DeadLetters:
         """The work was given up or dropped, and is not to be done."""
         return self._state.get(work.tenant, KIND, work.work_id) is not None
 
+    def of(self, work: Work) -> DeadLetter | None:
+        """The letter of this work, waiting or dropped."""
+        entry = self._state.get(work.tenant, KIND, work.work_id)
+        return None if entry is None else _letter(work.tenant, entry)
+
+    def forget(self, work: Work) -> None:
+        """Take the letter away, if there is one: somebody else answers for the work now."""
+        self._state.remove(work.tenant, KIND, (work.work_id,))
+
     def list(self, tenant: Tenant, *, first: int = 50, after: str | None = None) -> tuple[tuple[DeadLetter, ...], str | None]:
         """Letters that wait for somebody, newest first, with a cursor for the next page."""
         found, cursor = self._state.entries(tenant, KIND, labels=WAITING, first=first, after=after)

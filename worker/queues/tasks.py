@@ -1,6 +1,6 @@
 """The four tasks a worker knows. Arguments are ids only; none raises, as its outcome is told to the state store and the queues."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from itertools import chain
@@ -10,10 +10,11 @@ from runtime.clock import SystemClock
 from runtime.errors import ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import logger
-from worker.duties import Duty, Work
+from worker.duties import Work
 from worker.queues.attempts import Again, Attempt, GivenUp
 from worker.queues.broker_queue import BrokerQueue, open_broker_queue, work_of
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICK
+from worker.queues.finding import due_of
 from worker.queues.ledger import open_ledger
 from worker.queues.performing import Done, Opening, Performer, Working
 
@@ -127,18 +128,7 @@ def tick_once(working: Working, queue: BrokerQueue) -> None:
         return
     with_broker(queue.ask_for_heartbeat)
     _note_age(working, queue, now)
-    with_broker(lambda: queue.spread(chain.from_iterable(due_of(duty, now, working) for duty in working.duties.values())))
-
-
-def due_of(duty: Duty, now: datetime, working: Working) -> Iterator[Work]:
-    """What a duty finds due; a duty that fails at that is its own loss, not that of the ones after it."""
-    outcome = "done"
-    try:
-        yield from duty.due(now)
-    except Exception as error:  # noqa: BLE001 (a task boundary)
-        outcome = "unavailable" if isinstance(error, Unavailable) else "failed"
-        logger("worker").error("what is due could not be found", duty=duty.name, error=type(error).__name__)
-    working.metrics.count("wa_tasks_total", task=f"{duty.name}.due", outcome=outcome)
+    with_broker(lambda: queue.spread(chain.from_iterable(due_of(duty, now, working.metrics) for duty in working.duties.values())))
 
 
 def _note_age(working: Working, queue: BrokerQueue, now: datetime) -> None:
