@@ -147,8 +147,9 @@ class Answerer:
         refusal = None if answer else _refusal_of(results)
         outcome = "answered" if answer else refusal.reason.value if refusal else ""
         trace = recorder.trace(outcome, claims, refusal)
+        grounding = _grounding_of(results)
         try:
-            self._traces.save(tenant, trace)
+            self._traces.save(tenant, trace, grounding)
         except ServiceError as error:
             degraded["trace"] = f"the run was not stored and cannot be looked up later: {error}"
         return Outcome(
@@ -156,7 +157,7 @@ class Answerer:
             question=recorder.question,
             answer=answer,
             refusal=refusal,
-            grounding=_grounding_of(results),
+            grounding=grounding,
             hits=_hits_of(results),
             trace=trace,
             degraded=degraded,

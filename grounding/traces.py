@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grounding.answers import Citation, Claim, Refusal, Trace
+from grounding.answers import Citation, Claim, Grounding, Refusal, Trace
+from grounding.telling import event_of
 from grounding.trace_json import trace_as_json, trace_from_json
 from runtime.errors import NotFound
 from runtime.tenancy import Tenant
@@ -33,10 +34,11 @@ class TraceStore:
     state: StateStore
     engine: Engine
 
-    def save(self, tenant: Tenant, trace: Trace) -> None:
-        """Keep a trace under its run id."""
+    def save(self, tenant: Tenant, trace: Trace, grounding: Grounding | None = None) -> None:
+        """Keep a trace under its run id, and the event of its outcome with it when there is one."""
+        event = None if grounding is None else event_of(tenant, trace, grounding)
         labels = {"refused": "true" if trace.refusal is not None else "false", "outcome": trace.outcome}
-        self.state.put(tenant, KIND, trace.run_id, trace_as_json(trace), labels=labels)
+        self.state.put(tenant, KIND, trace.run_id, trace_as_json(trace), labels=labels, event=event)
 
     def get(self, tenant: Tenant, run_id: str) -> Trace:
         """The trace of a run, with the documents deleted since marked and their words withheld.

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from runtime.clock import Clock
 from runtime.errors import Misconfigured
 from runtime.settings import Settings
+from search.engines.told import ToldEngine
 from search.ports import Embedder, Engine, StateStore
 
 
@@ -22,7 +23,7 @@ class Store:
 
 @contextmanager
 def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterator[Store]:
-    """The engine of ``settings.engine_url``, closed at the end.
+    """The engine of ``settings.engine_url``, closed at the end. Its changes are told in the outbox of its state store.
 
     Raises:
         Misconfigured: the URL names no engine, or the store there was made with another model, or is not ours.
@@ -34,12 +35,12 @@ def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterato
 
         path = sqlite_path(settings.engine_url)
         with open_embedded(path, model=embedder.model, dimension=embedder.dimension, clock=clock) as embedded:
-            yield Store(embedded, embedded.state)
+            yield Store(ToldEngine(embedded, embedded.state, clock), embedded.state)
     elif scheme in ("http", "https"):
         from search.engines.opensearch import open_opensearch
 
         with open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock) as cluster:
-            yield Store(cluster, cluster.state)
+            yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state)
     else:
         raise Misconfigured(f"WA_ENGINE_URL must begin with sqlite:/// or http(s)://, not {scheme or 'nothing'}://")
 

@@ -11,8 +11,9 @@ from runtime.clock import SystemClock
 from runtime.settings import read_settings
 from runtime.tenancy import Tenant, tenant_named
 from search.documents import DocumentWrite, WriteOutcome
-from search.engines.embedded import open_embedded
+from search.engines.embedded import EmbeddedEngine, open_embedded
 from search.engines.opensearch import open_opensearch
+from search.engines.told import ToldEngine
 from search.ports import Engine, StateStore
 from tests.contracts.writes import DIMENSION, MODEL
 from tests.servers import remove_prefix
@@ -34,8 +35,24 @@ def opensearch(url: str) -> Iterator[Engine]:
         remove_prefix(url, settings.index_prefix)
 
 
+class Told(ToldEngine):
+    """An engine that tells, with its state store beside it as the others have."""
+
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        super().__init__(engine, engine.state, SystemClock())
+        self.state = engine.state
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[Engine]:
+    """An embedded engine whose changes are told."""
+    with open_embedded(folder / "store.db", model=MODEL, dimension=DIMENSION, clock=SystemClock()) as opened:
+        yield Told(opened)
+
+
 ENGINES = (
     "embedded",
+    "told",
     pytest.param("opensearch", marks=pytest.mark.live("opensearch")),
     pytest.param("opensearch-compat", marks=pytest.mark.live("opensearch-compat")),
 )
@@ -44,8 +61,8 @@ ENGINES = (
 
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    if request.param == "embedded":
-        opener = embedded(tmp_path_factory.mktemp("engine"))
+    if request.param in ("embedded", "told"):
+        opener = {"embedded": embedded, "told": told}[request.param](tmp_path_factory.mktemp("engine"))
     else:
         opener = opensearch(
             request.getfixturevalue({"opensearch": "opensearch_url", "opensearch-compat": "opensearch_compat_url"}[request.param])

@@ -1,0 +1,151 @@
+"""An engine whose writes and deletes are told: an event follows every change of a document, and none follows what did not happen."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from runtime.clock import Clock, Deadline
+from runtime.errors import Conflict
+from runtime.tenancy import Tenant
+from search.documents import Corpus, Document, DocumentPage, DocumentWrite, Filters, StoredVersion, WriteOutcome
+from search.engines.facts import Facts, counted, facts_of, portions, stored_facts
+from search.engines.limits import MAX_IDS, check_writes
+from search.engines.write_intents import DocumentRecord, Told, WriteIntents
+from search.ports import Engine, StateStore
+from search.ranking import BucketQuery, Buckets, GroupMembers, LegQuery, Legs
+from search.versions import decide
+
+BASELINE = "counts_baseline"
+"""The kind of the one entry of a tenant that says what was stored before the first change that was told."""
+
+_MOST_CHARS = 300_000
+
+
+class ToldEngine:
+    """Implements :class:`search.ports.Engine` over another one: changes cost two small writes of the state store per call, and one read."""
+
+    def __init__(self, engine: Engine, state: StateStore, clock: Clock) -> None:
+        self._engine = engine
+        self._state = state
+        self._intents = WriteIntents(state, clock)
+
+    def write(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> tuple[WriteOutcome, ...]:
+        """See :class:`search.ports.Engine`."""
+        check_writes(writes)
+        self._count_first(tenant)
+        stored = self._engine.stored(tenant, [write.document.doc_id for write in writes])
+        before = self._facts(tenant, stored)
+        records = [_record(write, stored.get(write.document.doc_id), before.get(write.document.doc_id)) for write in writes]
+        outcomes: list[WriteOutcome] = []
+        for part in portions(_sizes(records), _MOST_CHARS):
+            outcomes += self._write(tenant, writes[part], records[part])
+        return tuple(outcomes)
+
+    def _write(self, tenant: Tenant, writes: Sequence[DocumentWrite], records: Sequence[DocumentRecord | None]) -> tuple[WriteOutcome, ...]:
+        kind: Told = "documents.indexed"
+        intended = [record for record in records if record is not None]
+        if not intended:
+            return self._engine.write(tenant, writes)
+        intent_id = self._intents.open(tenant, kind, intended)
+        outcomes = self._engine.write(tenant, writes)
+        pairs = [(record, outcome) for record, outcome in zip(records, outcomes, strict=True) if record is not None]
+        done = [{**record, "version": outcome.version} for record, outcome in pairs if outcome.kind in ("indexed", "updated")]
+        self._intents.close(tenant, intent_id, kind, done)
+        return outcomes
+
+    def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
+        """See :class:`search.ports.Engine`."""
+        self._count_first(tenant)
+        deleted: list[str] = []
+        for start in range(0, len(doc_ids), MAX_IDS):
+            deleted += self._delete(tenant, doc_ids[start : start + MAX_IDS])
+        return tuple(deleted)
+
+    def _delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
+        before = self._facts(tenant, self._engine.stored(tenant, doc_ids))
+        records = [{"id": doc_id, **facts.as_json()} for doc_id, facts in before.items()]
+        kind: Told = "documents.deleted"
+        deleted: set[str] = set()
+        for part in portions(_sizes(records), _MOST_CHARS):
+            intent_id = self._intents.open(tenant, kind, records[part])
+            gone = set(self._engine.delete(tenant, [record["id"] for record in records[part]]))
+            self._intents.close(tenant, intent_id, kind, [record for record in records[part] if record["id"] in gone])
+            deleted |= gone
+        return tuple(doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id in deleted)
+
+    def _facts(self, tenant: Tenant, stored: Mapping[str, StoredVersion]) -> Mapping[str, Facts]:
+        live = {doc_id: found.version for doc_id, found in stored.items() if not found.deleted}
+        return stored_facts(self._engine, tenant, live) if live else {}
+
+    def _count_first(self, tenant: Tenant) -> None:
+        """Before the first change that is told: keep what is there already. Whoever comes second finds it kept."""
+        if self._state.get(tenant, BASELINE, BASELINE) is None:
+            try:
+                self._state.put(tenant, BASELINE, BASELINE, counted(self._engine, tenant), expected=0)
+            except Conflict:
+                return
+
+    def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.stored(tenant, doc_ids)
+
+    def refresh(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._engine.refresh(tenant)
+
+    def erase(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`. Nothing is told of it: whoever erases a tenant erases its events."""
+        return self._engine.erase(tenant)
+
+    def document(self, tenant: Tenant, doc_id: str) -> Document | None:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.document(tenant, doc_id)
+
+    def documents(
+        self, tenant: Tenant, filters: Filters, *, match: str | None = None, first: int = 50, after: str | None = None
+    ) -> DocumentPage:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.documents(tenant, filters, match=match, first=first, after=after)
+
+    def legs(self, tenant: Tenant, query: LegQuery, *, deadline: Deadline | None = None) -> Legs:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.legs(tenant, query, deadline=deadline)
+
+    def group_members(self, tenant: Tenant, group_keys: Sequence[str], filters: Filters, *, first: int = 100) -> Mapping[str, GroupMembers]:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.group_members(tenant, group_keys, filters, first=first)
+
+    def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.aggregate(tenant, query)
+
+    def corpus(self, tenant: Tenant) -> Corpus:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.corpus(tenant)
+
+    def generation(self, tenant: Tenant) -> int:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.generation(tenant)
+
+    def describe(self) -> Mapping[str, str]:
+        """See :class:`search.ports.Engine`."""
+        return self._engine.describe()
+
+    def close(self) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._engine.close()
+
+
+def _record(write: DocumentWrite, stored: StoredVersion | None, before: Facts | None) -> DocumentRecord | None:
+    """What an intent says of one write: the version it will get if nobody comes between, its facts, and those it replaces.
+
+    None for a write that will change nothing.
+    """
+    decision = decide(stored, write.asked_version, write.content_hash)
+    if not decision.writes:
+        return None
+    record = {"id": write.document.doc_id, "hash": write.content_hash, **facts_of(write.document, decision.version).as_json()}
+    return record if before is None else {**record, "before": before.as_json()}
+
+
+def _sizes(records: Sequence[DocumentRecord | None]) -> list[int]:
+    return [len(json.dumps(record)) for record in records]
