@@ -1,6 +1,8 @@
 """Spans about the same thing that say the opposite, or give another figure of the same kind. Evidence, not noise."""
 
 from grounding.matching import shared
+from grounding.polarity import FAILING_VERBS
+from grounding.presence import agreement
 from grounding.reading import Meaning, Reading
 from grounding.vetoes import number_missing, opposing
 
@@ -15,9 +17,10 @@ def contradicts(claim: Reading, span: Reading, *, figures: bool) -> bool:
 
 
 def _opposite(claim: Reading, span: Reading) -> bool:
-    against = {meaning.word.start for meaning in opposing(claim, span) if _stated(meaning, span)}
-    rest = [meaning for meaning in claim.topic if meaning.word.start not in against]
-    return bool(against) and shared(rest, span.meanings) >= _ABOUT
+    differing = agreement(claim, span).differing
+    against = {meaning.word.start for meaning in opposing(claim, span) if meaning.word.start in differing or _stated(meaning, span)}
+    rest = [meaning for meaning in claim.topic if meaning.word.start not in against and meaning.word.lower not in FAILING_VERBS]
+    return bool(against) and (shared(rest, span.meanings) >= _ABOUT or (not rest and bool(differing)))
 
 
 def _stated(meaning: Meaning, span: Reading) -> bool:

@@ -37,6 +37,8 @@ _REPORTING = frozenset("said says told claimed claims promised announced wrote".
 _AUXILIARIES = frozenset("is are was were be been am can could will would shall should may might must do does did has have had".split())
 PASSING_VERBS = frozenset("seem seems seemed appear appears appeared".split())
 """Verbs that pass a denial on to what follows, so that their own tone says nothing."""
+FAILING_VERBS = frozenset("fail fails failed failing unable".split())
+"""Verbs that only deny what follows them: whoever states the opposite does not use them."""
 
 _LIGHT = frozenset(
     "have has had having take takes took taken make makes made give gives gave given seem seems seemed want wants wanted need needs "

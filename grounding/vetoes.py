@@ -7,6 +7,7 @@ from grounding.entities import excludes
 from grounding.name_matching import share_of_names_missing
 from grounding.opposites import SYNONYMS
 from grounding.polarity import PASSING_VERBS, denials_elsewhere, in_english
+from grounding.presence import NONE, agreement
 from grounding.quantifiers import SOME
 from grounding.quantities import Code, Quantity
 from grounding.reading import Meaning, Reading
@@ -88,6 +89,11 @@ def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
     }
     told = (meaning for meaning in claim.meanings if meaning.quality not in mixed and meaning.word.lower not in PASSING_VERBS)
     found = tuple(meaning for meaning in told if not meaning.kin.isdisjoint(span.kin) and _contrary(meaning, span.meanings))
+    there = agreement(claim, span)
+    if there is not NONE:
+        found = tuple(meaning for meaning in found if meaning.word.start not in there.agreed)
+        missing = tuple(meaning for meaning in claim.meanings if meaning.word.start in there.differing and meaning not in found)
+        return found + missing
     return () if _same_failure(claim, span, found) else found
 
 

@@ -114,7 +114,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "a question that nobody answers is refused, naming what is missing", ("grounding/test_answerability.py", "grounding/test_predicates.py"), ("benchmarks.gates",)),
     Promise("answer", "every citation supports its claim by itself; vetoes for numbers, dates, negation, names and codes",
             (VERIFIER, "grounding/test_vetoes.py", "grounding/test_name_matching.py", "grounding/test_matching.py",
-             "grounding/test_quantities.py", "grounding/test_calendar_words.py", "grounding/test_polarity.py"),
+             "grounding/test_quantities.py", "grounding/test_calendar_words.py", "grounding/test_polarity.py", "grounding/test_absence.py"),
             ("benchmarks.verifier",)),
     Promise("answer", "sentences and languages are told apart with exact offsets", ("grounding/test_sentences.py", "grounding/test_languages.py")),
     Promise("answer", "near copies are one finding with all its citations and a count", ("grounding/test_findings.py",)),
