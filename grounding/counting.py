@@ -106,6 +106,16 @@ class Counter:
         by_theme = tuple(bucket_draft(themes.proof(bucket.key), "theme", f" from account “{part.account}”") for bucket in buckets)
         return (account_draft(proof, part), *by_theme) if proof.value else ()
 
+    def side_of(self, part: Part) -> Side | None:
+        """What a part counts: the theme its words name or mean, else its words; None counts every document."""
+        if not part.sides or self._themes_within(part.sides[0], part):
+            return part.sides[0] if part.sides else None
+        return self._resolved(part.sides[0], part)
+
+    def proof_of(self, side: Side | None, part: Part) -> Proof:
+        """How many documents under the filters of ``part`` are of that side."""
+        return self._side_proof(side, part)
+
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if part.distinct:
             return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
@@ -117,7 +127,7 @@ class Counter:
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in sides)
         if part.sides and (several := self._themes_within(part.sides[0], part)):
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in (part.sides[0], *several))
-        side = self._resolved(part.sides[0], part) if part.sides else None
+        side = self.side_of(part)
         proof = self._side_proof(side, part)
         if (part.share or part.majority) and proof.denominator < self.min_share_documents:
             return TooFew(proof.denominator, proof.doc_ids, "a share")

@@ -19,8 +19,8 @@ def trace_as_json(trace: Trace) -> Json:
         "budget": dict(trace.budget),
         "created_at": trace.created_at.isoformat(),
         "outcome": trace.outcome,
-        "claims": [_claim_as_json(claim) for claim in trace.claims],
-        "refusal": None if trace.refusal is None else _refusal_as_json(trace.refusal),
+        "claims": [claim_as_json(claim) for claim in trace.claims],
+        "refusal": None if trace.refusal is None else refusal_as_json(trace.refusal),
     }
 
 
@@ -34,8 +34,8 @@ def trace_from_json(run_id: str, body: Mapping[str, Any]) -> Trace:
         budget=body["budget"],
         created_at=datetime.fromisoformat(body["created_at"]),
         outcome=body["outcome"],
-        claims=tuple(_claim(claim) for claim in body["claims"]),
-        refusal=None if body["refusal"] is None else _refusal(body["refusal"]),
+        claims=tuple(claim_from_json(claim) for claim in body["claims"]),
+        refusal=None if body["refusal"] is None else refusal_from_json(body["refusal"]),
     )
 
 
@@ -43,7 +43,8 @@ def _step_as_json(step: Step) -> Json:
     return {"name": step.name, "started_ms": step.started_ms, "ms": step.ms, "outcome": step.outcome, "detail": dict(step.detail)}
 
 
-def _claim_as_json(claim: Claim) -> Json:
+def claim_as_json(claim: Claim) -> Json:
+    """A claim with its citations and its proof."""
     return {
         "text": claim.text,
         "kind": claim.kind.value,
@@ -51,11 +52,12 @@ def _claim_as_json(claim: Claim) -> Json:
         "citations": [_citation_as_json(citation) for citation in claim.citations],
         "counter_evidence": [_citation_as_json(citation) for citation in claim.counter_evidence],
         "document_count": claim.document_count,
-        "proof": None if claim.proof is None else _proof_as_json(claim.proof),
+        "proof": None if claim.proof is None else proof_as_json(claim.proof),
     }
 
 
-def _claim(body: Json) -> Claim:
+def claim_from_json(body: Json) -> Claim:
+    """The inverse of :func:`claim_as_json`."""
     return Claim(
         text=body["text"],
         kind=ClaimKind(body["kind"]),
@@ -63,7 +65,7 @@ def _claim(body: Json) -> Claim:
         citations=tuple(Citation(**citation) for citation in body["citations"]),
         counter_evidence=tuple(Citation(**citation) for citation in body["counter_evidence"]),
         document_count=body["document_count"],
-        proof=None if body["proof"] is None else _proof(body["proof"]),
+        proof=None if body["proof"] is None else proof_from_json(body["proof"]),
     )
 
 
@@ -78,7 +80,8 @@ def _citation_as_json(citation: Citation) -> Json:
     }
 
 
-def _proof_as_json(proof: Proof) -> Json:
+def proof_as_json(proof: Proof) -> Json:
+    """A proof, complete enough to run it again."""
     return {
         "aggregation": proof.aggregation,
         "filters": filters_as_json(proof.filters),
@@ -91,21 +94,23 @@ def _proof_as_json(proof: Proof) -> Json:
         "generation": proof.generation,
         "bucket": proof.bucket,
         "counts": [list(pair) for pair in proof.counts],
-        "against": None if proof.against is None else _proof_as_json(proof.against),
+        "against": None if proof.against is None else proof_as_json(proof.against),
     }
 
 
-def _proof(body: Json) -> Proof:
+def proof_from_json(body: Json) -> Proof:
+    """The inverse of :func:`proof_as_json`."""
     rest = {
         "filters": filters_from_json(body["filters"]),
         "doc_ids": tuple(body["doc_ids"]),
         "counts": tuple((key, count) for key, count in body["counts"]),
-        "against": None if body["against"] is None else _proof(body["against"]),
+        "against": None if body["against"] is None else proof_from_json(body["against"]),
     }
     return Proof(**{**body, **rest})
 
 
-def _refusal_as_json(refusal: Refusal) -> Json:
+def refusal_as_json(refusal: Refusal) -> Json:
+    """A refusal with its numbers."""
     return {
         "reason": refusal.reason.value,
         "message": refusal.message,
@@ -117,5 +122,6 @@ def _refusal_as_json(refusal: Refusal) -> Json:
     }
 
 
-def _refusal(body: Json) -> Refusal:
+def refusal_from_json(body: Json) -> Refusal:
+    """The inverse of :func:`refusal_as_json`."""
     return Refusal(**{**body, "reason": RefusalReason(body["reason"]), "nearest": tuple(Nearest(**near) for near in body["nearest"])})

@@ -25,6 +25,11 @@ from worker.evaluations.schedules import Schedules
 from worker.jobs.duty import IngestJobs
 from worker.jobs.handing_in import HandingIn
 from worker.jobs.store import Jobs
+from worker.monitors.digests import Digests
+from worker.monitors.duty import MonitorDuty
+from worker.monitors.evaluating import Evaluator
+from worker.monitors.opening import evaluator_over
+from worker.monitors.store import Monitors
 from worker.queues.dead_letters import DeadLetters
 from worker.queues.opening import open_queue
 
@@ -43,8 +48,19 @@ class Service:
     ingester: Ingester
     answerer: Answerer
     traces: TraceStore
+    evaluator: Evaluator
     duties: Mapping[str, Duty] = field(default_factory=dict)
     queue: WorkQueue = field(default_factory=NoQueue)
+
+    @property
+    def monitors(self) -> Monitors:
+        """Saved questions with a condition."""
+        return Monitors(self.state, self.clock)
+
+    @property
+    def digests(self) -> Digests:
+        """What monitors published."""
+        return Digests(self.state, self.clock, self.engine)
 
     @property
     def dead_letters(self) -> DeadLetters:
@@ -90,6 +106,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
         reader = RememberedVectors(embedder)
         verifier = FeatureVerifier(reader, min_support=settings.min_support)
         drafter = ExtractiveDrafter(reader, settings)
+        answerer = Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings, models=models)
         service = Service(
             settings=settings,
             clock=clock,
@@ -99,8 +116,9 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             state=store.state,
             retriever=retriever,
             ingester=Ingester(store.engine, embedder, clock, settings),
-            answerer=Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings, models=models),
+            answerer=answerer,
             traces=TraceStore(store.state, store.engine),
+            evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
         )
         duties = {duty.name: duty for duty in duties_of(service)}
         with open_queue(settings, clock, duties) as queue:
@@ -111,6 +129,7 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
     """Everything the worker does, most urgent first. The service's ``queue`` is not there yet: what should follow at once, a duty returns."""
     lease_s = 2 * service.settings.worker_time_limit_s
     return (
+        MonitorDuty(service.state, service.engine, service.monitors, service.evaluator, service.metrics),
         IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
         ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
     )

@@ -67,6 +67,7 @@ def monitor_as_json(monitor: Monitor) -> dict[str, Any]:
         "receivers": [receiver_as_json(receiver) for receiver in monitor.receivers],
         "paused": monitor.paused,
         "created_at": monitor.created_at.isoformat(),
+        "revision": monitor.revision,
     }
 
 
@@ -78,4 +79,5 @@ def monitor_from_json(monitor_id: str, version: int, body: Any) -> Monitor:
         "receivers": tuple(receiver_from_json(receiver) for receiver in body["receivers"]),
         "created_at": datetime.fromisoformat(body["created_at"]),
     }
-    return Monitor(monitor_id=monitor_id, version=version, **{**body, **rest})
+    plain = {name: value for name, value in body.items() if name != "revision"}
+    return Monitor(monitor_id=monitor_id, version=version, **{**plain, **rest})
