@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from grounding.answerability import Judgement, SentenceScore
 from grounding.answers import Because, Citation, Verdict
+from grounding.asking import asks
 from grounding.drafting import answering
 from grounding.intents import Form
 from grounding.verifying import Verified, same_words
@@ -29,13 +30,13 @@ def without(verified: Verified, places: Collection[int]) -> Verified:
     return Verified(tuple(verified.drafts[place] for place in kept), tuple(verified.verdicts[place] for place in kept))
 
 
-def beside_the_point(verified: Verified, judgement: Judgement, form: Form) -> frozenset[int]:
+def beside_the_point(verified: Verified, judgement: Judgement, form: Form, question: str) -> frozenset[int]:
     """Supported drafts of a language model none of whose citations holds a sentence that answers: true, and about something else."""
-    telling = _telling(judgement, form)
+    stating = telling(judgement, form, question)
     return frozenset(
         place
         for place, (draft, verdict) in enumerate(zip(verified.drafts, verified.verdicts, strict=True))
-        if draft.writer and verdict.supported and not any(_holds(citation, telling) for citation in verdict.citations)
+        if draft.writer and verdict.supported and not any(_holds(citation, stating) for citation in verdict.citations)
     )
 
 
@@ -48,16 +49,17 @@ def worded_anew(verified: Verified) -> tuple[int, ...]:
     )
 
 
-def _telling(judgement: Judgement, form: Form) -> tuple[SentenceScore, ...]:
-    """For yes or no, sentences that nearly answer count as well: those that say no."""
+def telling(judgement: Judgement, form: Form, question: str) -> tuple[SentenceScore, ...]:
+    """The sentences an answer may rest on. For yes or no those that nearly answer count as well: they may say no."""
     if form is Form.YES_NO:
-        return tuple(sentence for sentence in judgement.sentences if sentence.score >= judgement.threshold / 2)
-    return answering(judgement, form)
+        near = (sentence for sentence in judgement.sentences if sentence.score >= judgement.threshold / 2)
+        return tuple(sentence for sentence in near if not asks(sentence.text))
+    return answering(judgement, form, question)
 
 
-def _holds(citation: Citation, telling: Collection[SentenceScore]) -> bool:
+def _holds(citation: Citation, stating: Collection[SentenceScore]) -> bool:
     return any(
-        sentence.doc_id == citation.doc_id and sentence.start < citation.end and citation.start < sentence.end for sentence in telling
+        sentence.doc_id == citation.doc_id and sentence.start < citation.end and citation.start < sentence.end for sentence in stating
     )
 
 

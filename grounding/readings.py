@@ -204,24 +204,24 @@ class Readings:
 
     def _checked(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafts: tuple[Draft, ...]) -> None:
         evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
-        form = result.part.form
-        first = last = self._verified(run, drafts, evidence, judgement, form)
+        first = last = self._verified(run, result.part, drafts, evidence, judgement)
         apart = spoken_apart(first, judgement)
         for _ in range(self._settings.ask_max_repairs):
             if not (last.dropped or apart) or not last.supported:
                 break
             with run.recorder.step("repair") as step:
                 step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported), apart=[list(draft.cites) for draft in apart])
-            last, apart = self._verified(run, (*last.supported, *apart), evidence, judgement, form), ()
+            last, apart = self._verified(run, result.part, (*last.supported, *apart), evidence, judgement), ()
         self._accept(run, result, first, self._doubted(run, last))
 
-    def _verified(self, run: Run, drafts: Sequence[Draft], evidence: Evidence, judgement: Judgement, form: Form) -> Verified:
+    def _verified(self, run: Run, part: Part, drafts: Sequence[Draft], evidence: Evidence, judgement: Judgement) -> Verified:
         """The verifier's verdicts. What a language model wrote must answer as well, which sentences chosen as answers do anyway."""
         written = any(draft.writer for draft in drafts)
         with run.recorder.step("verify") as step:
             run.recorder.spending.call("verify_written" if written else "verify")
             verified = Verified(tuple(drafts), self._verdicts(run, drafts, evidence))
-            verified = lowered(verified, beside_the_point(verified, judgement, form), "question") if written else verified
+            if written:
+                verified = lowered(verified, beside_the_point(verified, judgement, part.form, part.subject), "question")
             step.detail.update(claims=len(drafts), supported=len(verified.supported), dropped=verified.dropped_as_json())
         return verified
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from grounding.addressing import gives_orders
 from grounding.answerability import Judgement
 from grounding.budget import tokens_in
-from grounding.drafting import answering
-from grounding.intents import Form
+from grounding.intents import form_of
 from grounding.language_models.fencing import as_data
+from grounding.lowering import telling
 from search.ranking import Hit
 
 MAX_SHOWN = 12
@@ -43,12 +43,12 @@ class Showing:
         return as_data([{"label": passage.label, "written": passage.day, "text": passage.text} for passage in self.passages])
 
 
-def showing(hits: Sequence[Hit], judgement: Judgement, form: Form, tokens: int) -> Showing:
+def showing(hits: Sequence[Hit], judgement: Judgement, question: str, tokens: int) -> Showing:
     """The passages with sentences that answer, as many as fit into ``tokens``. One that gives orders is shown to nobody: what a model does not see it cannot
     obey."""
-    telling = dict.fromkeys(sentence.passage_id for sentence in answering(judgement, form))
+    places = dict.fromkeys(sentence.passage_id for sentence in telling(judgement, form_of(question), question))
     by_id = {hit.candidate.passage.passage_id: hit for hit in hits}
-    found = [by_id[passage_id] for passage_id in telling if passage_id in by_id]
+    found = [by_id[passage_id] for passage_id in places if passage_id in by_id]
     harmless = [hit for hit in found if not gives_orders(hit.candidate.passage.text)]
     shown: list[Shown] = []
     for hit in harmless[:MAX_SHOWN]:

@@ -54,7 +54,7 @@ class Speakers:
     def ask(self, role: str, prompt: Prompt, values: Mapping[str, str], shape: type[S], talk: Talk, *, without: str) -> Heard[S] | None:
         """The first answer of the right shape, or None. ``without`` says what the run does when there is none."""
         request = Request(prompt.messages(values), role, schema_of(shape), self._settings.llm_max_output_tokens)
-        failed = []
+        failed: list[str] = []
         for endpoint in self.endpoints:
             answer, why = self._asked(role, prompt, endpoint, request, shape, talk)
             if answer is not None:

@@ -5,7 +5,6 @@ import json
 from grounding.answerability import Judgement
 from grounding.answers import Draft
 from grounding.budget import tokens_in
-from grounding.intents import form_of
 from grounding.language_models.admitting import admitted
 from grounding.language_models.fencing import fence, neutral
 from grounding.language_models.prompts.reading import prompt
@@ -48,7 +47,7 @@ class WritingDrafter:
         """See :class:`grounding.ports.Drafter`."""
         asked, wanted = prompt(_ROLE), neutral(question)[:MAX_QUESTION_CHARS]
         room = talk.spending.llm_tokens_left() - self._settings.llm_max_output_tokens - tokens_in(asked.system + asked.user + wanted)
-        shown = showing(retrieval.hits, judgement, form_of(question), room)
+        shown = showing(retrieval.hits, judgement, question, room)
         if not shown.passages:
             reason = "every passage that answers speaks to a machine" if shown.withheld else "no passage fits the budget of the run"
             talk.lose(_ROLE, f"no language model was asked, since {reason}; {QUOTED}")
