@@ -49,17 +49,6 @@ class Sender:
         channel = self._channels[receiver.channel]
         self.guard(receiver).call(lambda timeout_s: channel.send(parcel, timeout_s), repeatable=False)
 
-    def check(self, receiver: Receiver) -> None:
-        """Whether this receiver could be sent to at all, before anything has to be.
-
-        Raises:
-            Misconfigured: its channel lacks a setting, which is named.
-        """
-        if receiver.channel == "webhook":
-            signing_key(self._settings.webhook_secret)
-        if receiver.channel == "email":
-            server_of(self._settings.smtp_url)
-
     def guard(self, receiver: Receiver) -> Guard:
         """The one guard of this receiver's host; those not used for long are forgotten."""
         with self._lock:
@@ -80,3 +69,15 @@ class Sender:
             breaker_failures=self._settings.breaker_failures,
             breaker_open_s=self._settings.breaker_open_s,
         )
+
+
+def check_receiver(receiver: Receiver, settings: Settings) -> None:
+    """Whether this receiver could be sent to at all, before anything has to be.
+
+    Raises:
+        Misconfigured: its channel lacks a setting, which is named.
+    """
+    if receiver.channel == "webhook":
+        signing_key(settings.webhook_secret)
+    if receiver.channel == "email":
+        server_of(settings.smtp_url)
