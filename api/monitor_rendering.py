@@ -4,7 +4,7 @@ from typing import Any
 
 from api.casing import camel
 from api.json_values import Json, moment, number, optional_moment, optional_number
-from api.rendering import claim, degraded, proof, refusal
+from api.rendering import claim, degraded, filters, proof, refusal
 from worker.deliveries.receivers import Receiver, masked
 from worker.deliveries.record import Delivery
 from worker.deliveries.store import DeliveryPage
@@ -12,6 +12,69 @@ from worker.monitors.condition_json import condition_as_json
 from worker.monitors.conditions import Condition
 from worker.monitors.digest import Digest
 from worker.monitors.digests import DigestPage
+from worker.monitors.evaluating import Evaluation
+from worker.monitors.monitor import Monitor
+from worker.monitors.standing import Held
+
+
+def monitor(value: Monitor, held: Held) -> Json:
+    """A saved question, where it stands, and the latest numbers; those and the end of their window are null before the first look."""
+    numbers, standing = held.numbers, held.standing
+    return {
+        "monitorId": value.monitor_id,
+        "name": value.name,
+        "question": value.question,
+        "match": value.match,
+        "filters": filters(value.filters),
+        "condition": condition(value.condition),
+        "windowSeconds": value.window_s,
+        "cadenceSeconds": value.cadence_s,
+        "consecutiveBreaches": value.consecutive_breaches,
+        "cooldownSeconds": value.cooldown_s,
+        "severity": value.severity,
+        "receivers": [receiver(item) for item in value.receivers],
+        "paused": value.paused,
+        "version": value.version,
+        "createdAt": moment(value.created_at),
+        "state": standing.state.value,
+        "since": optional_moment(standing.since),
+        "breaches": standing.place.breaches,
+        "lastWindowEnd": optional_moment(standing.latest),
+        "observed": None if numbers is None else number(numbers.observed),
+        "threshold": None if numbers is None else number(numbers.threshold),
+        "unit": None if numbers is None else numbers.unit,
+        "baseline": None if numbers is None else optional_number(numbers.baseline),
+        "n": None if numbers is None else numbers.n,
+        "denominator": None if numbers is None else numbers.denominator,
+        "caveat": None if numbers is None else numbers.caveat or None,
+        "problem": held.problem or None,
+        "problemAt": optional_moment(held.problem_at),
+        "digestId": held.digest_id,
+    }
+
+
+def evaluation(value: Evaluation) -> Json:
+    """What one look saw, and what it did. A window that was evaluated before says so and has no numbers."""
+    seen = value.observation
+    return {
+        "monitorId": value.monitor.monitor_id,
+        "windowStart": moment(value.window.start),
+        "windowEnd": moment(value.window.end),
+        "outcome": value.outcome,
+        "stateBefore": value.before.value,
+        "stateAfter": value.after.value,
+        "because": value.because,
+        "observed": None if seen is None else number(seen.observed),
+        "threshold": None if seen is None else number(seen.threshold),
+        "unit": None if seen is None else seen.unit,
+        "baseline": None if seen is None else optional_number(seen.baseline),
+        "n": None if seen is None else seen.n,
+        "denominator": None if seen is None else seen.denominator,
+        "docIds": [] if seen is None else list(seen.doc_ids),
+        "digestWanted": value.digest_wanted,
+        "digest": None if value.digest is None else digest(value.digest),
+        "dryRun": value.dry_run,
+    }
 
 
 def digest(value: Digest) -> Json:

@@ -18,6 +18,9 @@ from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
 from search.ports import Embedder, Engine, StateStore
 from search.retrieval import Retriever
+from worker.deliveries.duty import DeliverDuty
+from worker.deliveries.sending import Sender
+from worker.deliveries.store import Deliveries
 from worker.duties import Duty, NoQueue, WorkQueue
 from worker.evaluations.duty import ScheduledEvaluations
 from worker.evaluations.evaluating import Evaluations
@@ -29,6 +32,7 @@ from worker.monitors.digests import Digests
 from worker.monitors.duty import MonitorDuty
 from worker.monitors.evaluating import Evaluator
 from worker.monitors.opening import evaluator_over
+from worker.monitors.saving import Saving
 from worker.monitors.store import Monitors
 from worker.queues.dead_letters import DeadLetters
 from worker.queues.opening import open_queue
@@ -58,9 +62,19 @@ class Service:
         return Monitors(self.state, self.clock)
 
     @property
+    def saving(self) -> Saving:
+        """Takes monitors as callers write them."""
+        return Saving(self.monitors, self.evaluator, self.clock)
+
+    @property
     def digests(self) -> Digests:
         """What monitors published."""
         return Digests(self.state, self.clock, self.engine)
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """Digests on their way to receivers."""
+        return Deliveries(self.state, self.clock)
 
     @property
     def dead_letters(self) -> DeadLetters:
@@ -130,6 +144,12 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
     lease_s = 2 * service.settings.worker_time_limit_s
     return (
         MonitorDuty(service.state, service.engine, service.monitors, service.evaluator, service.metrics),
+        _deliver(service),
         IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
         ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
     )
+
+
+def _deliver(service: Service) -> DeliverDuty:
+    sender = Sender(service.settings, service.clock)
+    return DeliverDuty(service.deliveries, service.digests, service.monitors, sender, service.clock, service.metrics, service.settings)

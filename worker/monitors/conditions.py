@@ -97,7 +97,9 @@ def answer_judged(condition: Answered, outcome: Outcome) -> Judgement:
     told = bool(outcome.grounding.verdicts)
     grounded = outcome.grounding.groundedness
     caveat = "" if told else "nothing was drafted"
-    return Judgement(told and grounded < condition.groundedness_below, grounded, condition.groundedness_below, "groundedness", caveat=caveat)
+    return Judgement(
+        told and grounded < condition.groundedness_below, grounded, condition.groundedness_below, "groundedness", caveat=caveat
+    )
 
 
 def _bounded(observed: float, at_least: float | None, at_most: float | None, unit: Unit, caveat: str = "") -> Judgement:

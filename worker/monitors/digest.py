@@ -20,8 +20,8 @@ class Digest:
     expect. ``doc_ids`` are the newest that caused it; the cursor of the first of ``proofs`` lists all. ``claims`` are those of the answer of run
     ``run_id``; without them ``refusal`` says why, or ``degraded`` what was lost. ``version`` counts from 1 what it told: late documents raise it.
 
-    ``first_seen`` is the end of the window it fired for, ``last_seen`` of the latest one in which it still did. ``withdrawn_doc_ids`` were deleted since; their words
-    are withheld.
+    ``first_seen`` is the end of the window it fired for, ``last_seen`` of the latest one in which it still did. ``withdrawn_doc_ids`` were deleted
+    since; their words are withheld.
     """
 
     digest_id: str

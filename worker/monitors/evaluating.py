@@ -23,13 +23,15 @@ from worker.monitors.observing import Asking, NoObservation, Observation, Observ
 from worker.monitors.retrying import repeated
 from worker.monitors.standing import Held, Wanted, numbers_of
 from worker.monitors.store import Monitors
+from worker.monitors.telling import blank_digest, told
 from worker.monitors.window import Window, latest_window, window_ending, window_starting
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What an evaluation found and did. ``observation`` is None when nothing could be seen (``problem`` says why) or nothing was to be done
-    (``repeated``: the window had been evaluated). ``digest`` is the one that was published; a dry run only tells that one is wanted."""
+    (``repeated``: the window had been evaluated). ``digest`` is the one that was published, of a dry run the one that
+    would be, without its text."""
 
     monitor: Monitor
     window: Window
@@ -49,6 +51,13 @@ class Evaluation:
         if self.observation is not None:
             return "breached" if self.observation.breached else "clear"
         return "repeated" if self.repeated else "no_observation"
+
+    @property
+    def because(self) -> str:
+        """What was seen, or why nothing was, in one sentence."""
+        if self.observation is not None:
+            return self.observation.because
+        return "This window was evaluated before." if self.repeated else f"Nothing could be seen: {self.problem}"
 
 
 class Evaluator:
@@ -116,8 +125,12 @@ class Evaluator:
         if isinstance(seen, NoObservation):
             return Evaluation(monitor, window, None, state, state, problem=seen.problem, dry_run=True)
         would = step(held.standing, _sighting(seen, window), self._clock.now(), _policy(monitor))
-        after, wanted = would.standing.state, would.digest_for is not None
-        return Evaluation(monitor, window, seen, state, after, would.transition, digest_wanted=wanted, dry_run=True)
+        digest = None
+        if would.digest_for is not None:
+            identifier = digest_id_of(tenant, monitor.monitor_id, monitor.revision, window.end)
+            digest = told(self._blank(monitor, identifier, window), seen, "a dry run does not ask")
+        after, wanted = would.standing.state, digest is not None
+        return Evaluation(monitor, window, seen, state, after, would.transition, digest, digest_wanted=wanted, dry_run=True)
 
     def _once(self, tenant: Tenant, monitor_id: str, window: Window) -> Evaluation:
         """Read, look, decide, write; ``Conflict`` when somebody else wrote meanwhile."""
@@ -213,41 +226,18 @@ class Evaluator:
         return published
 
     def _digest(self, tenant: Tenant, monitor: Monitor, wanted: Wanted) -> Digest:
-        window, now = window_ending(wanted.window_end, monitor.window_s), self._clock.now()
-        blank = Digest(
-            digest_id=wanted.digest_id,
-            monitor_id=monitor.monitor_id,
-            monitor_name=monitor.name,
-            severity=monitor.severity,
-            question=monitor.question,
-            window_start=window.start,
-            window_end=window.end,
-            fired_because="",
-            observed=0.0,
-            threshold=0.0,
-            unit="",
-            baseline=None,
-            n=0,
-            denominator=0,
-            doc_ids=(),
-            fingerprint="",
-            proofs=(),
-            claims=(),
-            refusal=None,
-            run_id=None,
-            first_seen=window.end,
-            last_seen=window.end,
-            created_at=now,
-            updated_at=now,
-        )
-        return self._told(blank, wanted.observation, self._asked(tenant, monitor, window))
+        window = window_ending(wanted.window_end, monitor.window_s)
+        return told(self._blank(monitor, wanted.digest_id, window), wanted.observation, self._asked(tenant, monitor, window))
+
+    def _blank(self, monitor: Monitor, digest_id: str, window: Window) -> Digest:
+        return blank_digest(monitor, digest_id, window, self._clock.now())
 
     def _update(self, tenant: Tenant, monitor: Monitor, digest_id: str, window: Window, seen: Observation) -> None:
         asked = self._asked(tenant, monitor, window)
 
         def changed(digest: Digest) -> Digest:
             same = (digest.fingerprint, digest.breached, digest.n) == (seen.fingerprint, seen.breached, seen.n)
-            return digest if same else self._told(digest, seen, asked)
+            return digest if same else told(digest, seen, asked)
 
         self._digests.update(tenant, digest_id, changed)
 
@@ -257,27 +247,6 @@ class Evaluator:
             return self._asking.ask(tenant, monitor, window)
         except ServiceError as error:
             return str(error)
-
-    def _told(self, digest: Digest, seen: Observation, asked: Outcome | str) -> Digest:
-        outcome = asked if isinstance(asked, Outcome) else None
-        return replace(
-            digest,
-            fired_because=seen.because,
-            observed=seen.observed,
-            threshold=seen.threshold,
-            unit=seen.unit,
-            baseline=seen.baseline,
-            n=seen.n,
-            denominator=seen.denominator,
-            doc_ids=seen.doc_ids,
-            fingerprint=seen.fingerprint,
-            breached=seen.breached,
-            proofs=seen.proofs,
-            claims=outcome.answer.claims if outcome and outcome.answer else (),
-            refusal=outcome.refusal if outcome else None,
-            run_id=outcome.run_id if outcome else None,
-            degraded=dict(outcome.degraded) if outcome else {"answer": f"the digest has no text: {asked}"},
-        )
 
     def _note(self, tenant: Tenant, monitor: Monitor, problem: str) -> None:
         """Keep why nothing was seen, for whoever looks at the monitor; it changes nothing else, and may fail."""
@@ -301,5 +270,3 @@ def _policy(monitor: Monitor) -> Policy:
 
 def _named(transition: Transition) -> str:
     return f"{transition.before.value}_to_{transition.after.value}"
-
-

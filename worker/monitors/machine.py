@@ -170,6 +170,8 @@ def _again(standing: Standing, seen: Sighting, now: datetime, policy: Policy) ->
     if known is None or known.seen == seen:
         return Step(standing)
     looks = tuple(replace(look, seen=seen) if look is known else look for look in standing.looks)
+    if known.digest_id is not None and seen.breached:
+        standing = _told(standing, seen)
     if known.seen.breached == seen.breached:
         return Step(replace(standing, looks=looks))
     position = looks.index(replace(known, seen=seen))
@@ -211,5 +213,10 @@ def _announced(moved: Step, seen: Sighting, now: datetime, policy: Policy) -> St
     cooling = standing.digested_at is not None and now - standing.digested_at < policy.cooldown
     if cooling or seen.fingerprint in standing.fingerprints:
         return moved
-    fingerprints = (*standing.fingerprints, seen.fingerprint)[-REMEMBERED_FINGERPRINTS:]
-    return replace(moved, standing=replace(standing, digested_at=now, fingerprints=fingerprints), digest_for=seen.window_end)
+    return replace(moved, standing=replace(_told(standing, seen), digested_at=now), digest_for=seen.window_end)
+
+
+def _told(standing: Standing, seen: Sighting) -> Standing:
+    """No other digest will tell of these documents."""
+    known = tuple(fingerprint for fingerprint in standing.fingerprints if fingerprint != seen.fingerprint)
+    return replace(standing, fingerprints=(*known, seen.fingerprint)[-REMEMBERED_FINGERPRINTS:])

@@ -47,7 +47,14 @@ class Monitor:
     @property
     def revision(self) -> str:
         """Names what is asked: another question, filter, condition or window is another revision, which begins in ``ok``."""
-        asked = [self.monitor_id, self.question, self.match, filters_as_json(self.filters), condition_as_json(self.condition), self.window_s]
+        asked = [
+            self.monitor_id,
+            self.question,
+            self.match,
+            filters_as_json(self.filters),
+            condition_as_json(self.condition),
+            self.window_s,
+        ]
         return hashlib.sha256(json.dumps([*asked, self.created_at.isoformat()], sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -24,8 +24,23 @@ BOUNDS_S = {"window": (1, 366 * DAY_S), "cadence": (1, 7 * DAY_S), "cooldown": (
 _DEFAULTS_S = {"window": WINDOW_S, "cadence": CADENCE_S, "cooldown": COOLDOWN_S}
 _UNITS = {"s": 1, "seconds": 1, "minutes": 60, "hours": 3600, "days": DAY_S}
 _DURATIONS = {f"{name}_{unit}" for name in BOUNDS_S for unit in _UNITS}
-_PLAIN = {"id", "monitor_id", "name", "question", "match", "filters", "condition", "consecutive_breaches", "severity", "receivers", "paused"}
-_IGNORED = {"version", "created_at", "state", "revision"}
+_PLAIN = {
+    "id",
+    "monitor_id",
+    "name",
+    "question",
+    "match",
+    "filters",
+    "condition",
+    "consecutive_breaches",
+    "severity",
+    "receivers",
+    "paused",
+}
+_IGNORED = {
+    "version", "created_at", "state", "since", "breaches", "last_window_end", "observed", "threshold", "unit", "baseline", "n", "denominator",
+    "caveat", "problem", "problem_at", "digest_id",
+}  # fmt: skip
 """What a monitor that was read carries and nobody can set; accepted, so that it can be changed and sent back."""
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -107,7 +122,9 @@ def _question(members: Mapping[str, Any], now: datetime) -> str:
         raise InvalidRequest("is not a question about documents", field="question")
     period = period_in(question, now.date())
     if period is not None and period.relative:
-        raise InvalidRequest(f"names a time (“{period.text}”); leave it out, the window says which documents are looked at", field="question")
+        raise InvalidRequest(
+            f"names a time (“{period.text}”); leave it out, the window says which documents are looked at", field="question"
+        )
     return question
 
 

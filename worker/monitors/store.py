@@ -139,7 +139,11 @@ class Monitors:
         if held.standing.state in (State.PENDING, State.FIRING):
             raise Conflict(f"the monitor is {held.standing.state.value}; it can be acknowledged when it has resolved")
         step = acknowledged(held.standing, self.clock.now())
-        return self.hold(tenant, monitor, replace(held, standing=step.standing), step.transition).standing if step.transition else held.standing
+        return (
+            self.hold(tenant, monitor, replace(held, standing=step.standing), step.transition).standing
+            if step.transition
+            else held.standing
+        )
 
 
 def _monitor(entry: StateEntry) -> Monitor:
