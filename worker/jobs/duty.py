@@ -29,6 +29,10 @@ from worker.jobs.job import Job
 from worker.jobs.next_work import NAME, next_work
 from worker.jobs.outcome import ChunkOutcome, outcome_of
 from worker.jobs.store import Jobs
+from worker.queues.dead_letters import DeadLetters
+
+GIVEN_UP = ("given_up",)
+"""Ends the key of work whose chunk became a dead letter."""
 
 AS_READ = Defaults(max_text_chars=MAX_VERSION)
 """Rows were checked when they were handed in; the limits of whoever stores them do not matter."""
@@ -44,17 +48,19 @@ class IngestJobs:
     ingester: Ingester
     store: DocumentStore
     clock: Clock
+    dead_letters: DeadLetters
     name: str = NAME
     queue: Queue = "ingest"
 
     def due(self, now: datetime) -> Iterator[Work]:
-        """One chunk of each tenant, of the job that has waited longest; what follows it is told by :meth:`do`."""
+        """One chunk of each tenant, of the job that has waited longest; what follows it is told by :meth:`do`. A job whose chunk became a dead
+        letter is ended instead."""
         waiting: dict[Tenant, list[Job]] = {}
         for tenant, job in self.jobs.unfinished():
             if job.ready or job.silent(now):
                 waiting.setdefault(tenant, []).append(job)
-        chosen = [(tenant, _longest_waiting(jobs)) for tenant, jobs in waiting.items()]
-        yield from (next_work(tenant, job) for tenant, job in sorted(chosen, key=lambda item: _waiting_since(item[1])))
+        for tenant, jobs in sorted(waiting.items(), key=lambda item: min(map(_waiting_since, item[1]))):
+            yield from self._turn(tenant, jobs)
 
     def do(self, work: Work) -> Iterable[Work]:
         """Store one chunk and acknowledge it, or put an end to a job; then comes the job of the tenant that has waited longest.
@@ -68,7 +74,25 @@ class IngestJobs:
             return ()
         if job.next_chunk != number or not job.unfinished:
             return ()
+        if work.key[2:] == GIVEN_UP:
+            self._give_up(work.tenant, job)
+            return self._following(work.tenant)
         return self._following(work.tenant) if self._moved(work.tenant, job) else ()
+
+    def _turn(self, tenant: Tenant, jobs: Iterable[Job]) -> Iterator[Work]:
+        for job in sorted(jobs, key=_waiting_since):
+            work = next_work(tenant, job)
+            if not self.dead_letters.silences(work):
+                yield work
+                return
+            yield replace(work, key=work.key + GIVEN_UP)
+
+    def _give_up(self, tenant: Tenant, job: Job) -> None:
+        """The job ends in place of the dead letter, so that there is one thing to try again."""
+        letter = self.dead_letters.of(next_work(tenant, job))
+        if letter is not None:
+            self.jobs.fail(tenant, job.job_id, f"given up after {letter.attempts} attempts: {letter.error}")
+            self.dead_letters.forget(letter.work)
 
     def _moved(self, tenant: Tenant, job: Job) -> bool:
         """Do what comes next for the job; False where another worker did."""
@@ -172,12 +196,7 @@ class IngestJobs:
             self.jobs.change(tenant, job.job_id, lambda job: None if job.ended else replace(job, error=error))
 
     def _following(self, tenant: Tenant) -> tuple[Work, ...]:
-        ready = [job for job in self.jobs.unfinished_of(tenant) if job.ready]
-        return (next_work(tenant, _longest_waiting(ready)),) if ready else ()
-
-
-def _longest_waiting(jobs: Sequence[Job]) -> Job:
-    return min(jobs, key=_waiting_since)
+        return tuple(self._turn(tenant, (job for job in self.jobs.unfinished_of(tenant) if job.ready)))
 
 
 def _waiting_since(job: Job) -> tuple[datetime, str]:
