@@ -1,5 +1,7 @@
 """Routes for those who run the service, and its pages."""
 
+from contextlib import suppress
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client.exposition import choose_encoder
 
@@ -8,7 +10,7 @@ from api.errors import fault_of
 from api.json_text import write_json
 from api.pages import page, static_file
 from api.readiness import READY_WITHIN_S
-from runtime.errors import DeadlineExceeded
+from runtime.errors import DeadlineExceeded, ServiceError
 
 router = APIRouter()
 
@@ -33,7 +35,9 @@ async def ready(doors: Open, who: Who) -> Response:
 
 @router.get("/metrics", summary="Prometheus or OpenMetrics text, by the Accept header")
 async def metrics(request: Request, doors: Open) -> Response:
-    """Every metric of the private registry."""
+    """Every metric of the private registry, the age of the workers' heartbeat as of now."""
+    with suppress(ServiceError):
+        await doors.threads.call_within(READY_WITHIN_S, doors.readiness.worker)
     encoder, content_type = choose_encoder(request.headers.get("accept", ""))
     return Response(encoder(doors.service.metrics.registry), headers={"content-type": content_type})
 

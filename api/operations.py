@@ -18,6 +18,7 @@ from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
 from search.retrieval import Fusion
 from worker.opening import Service
+from worker.queues.dead_letters import DeadLetter
 
 MAX_DOCUMENTS = 1000
 """Most documents shown in full beside an answer."""
@@ -129,6 +130,29 @@ def traces(service: Service, tenant: Tenant, *, refused: bool | None, first: int
     return service.traces.list(tenant, refused=refused, first=first, after=after)
 
 
+def dead_letters(service: Service, tenant: Tenant, *, first: int, after: str | None) -> tuple[tuple[DeadLetter, ...], str | None]:
+    """A page of the work that was given up."""
+    return service.dead_letters.list(tenant, first=first, after=after)
+
+
+def retry_dead_letter(service: Service, tenant: Tenant, letter_id: str) -> bool:
+    """Have the work of a dead letter done again: at once where a worker can be told (True), when it is next looked for otherwise.
+
+    Raises:
+        NotFound: no such letter waits.
+    """
+    return service.queue.nudge(service.dead_letters.retry(tenant, letter_id))
+
+
+def drop_dead_letter(service: Service, tenant: Tenant, letter_id: str) -> DeadLetter:
+    """Never do the work of a dead letter.
+
+    Raises:
+        NotFound: no such letter waits.
+    """
+    return service.dead_letters.drop(tenant, letter_id)
+
+
 def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None) -> IngestReport:
     """Store documents, counted. What is no object is rejected like any other bad document.
 
@@ -138,13 +162,14 @@ def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: 
     limit = service.settings.max_batch_documents
     if len(documents) > limit:
         raise InvalidRequest(f"holds {len(documents)} documents; one call may hold {limit}, so send several", field="documents")
-    report = service.ingester.ingest(tenant, RowSource(_row(number, item) for number, item in enumerate(documents, 1)), batch_id=batch_id)
+    report = service.ingester.ingest(tenant, RowSource(row_of(number, item) for number, item in enumerate(documents, 1)), batch_id=batch_id)
     for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
         service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
     return report
 
 
-def _row(number: int, item: Any) -> Row:
+def row_of(number: int, item: Any) -> Row:
+    """A row of what a door was given as a document."""
     return Row(number, item) if isinstance(item, Mapping) else Row(number, problem=Problem("row", "must be an object"))
 
 

@@ -1,4 +1,4 @@
-"""Whether the service can do its work right now. Answers are kept for two seconds, so that probes are no load."""
+"""Whether the service can do its work right now, and whether its workers do theirs. Answers are kept for two seconds, so that probes are no load."""
 
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -7,6 +7,7 @@ from api.errors import fault_of
 from api.json_values import Json
 from runtime.errors import ServiceError
 from runtime.tenancy import Tenant
+from worker.duties import WorkerHealth
 from worker.opening import Service
 
 KEPT_S = 2.0
@@ -20,9 +21,11 @@ class Readiness:
 
     service: Service
     _kept: dict[Tenant, tuple[float, int, Json]] = field(default_factory=dict)
+    _kept_worker: tuple[float, WorkerHealth] | None = None
 
     def of(self, tenant: Tenant) -> tuple[int, Json]:
-        """HTTP status and body: 200 when questions can be answered (an empty corpus included), 503 when the engine is down."""
+        """HTTP status and body: 200 when questions can be answered (an empty corpus included, and workers that are late), 503 when the engine is
+        down."""
         now = self.service.clock.seconds()
         kept = self._kept.get(tenant)
         if kept is None or now - kept[0] > KEPT_S:
@@ -32,10 +35,23 @@ class Readiness:
         return kept[1], kept[2]
 
     def _asked(self, tenant: Tenant) -> tuple[int, Json]:
+        worker = self.worker()
+        status = "ready" if worker.status in ("ok", "not configured") else "degraded"
+        told = {**self._always(), "worker": _told(worker)}
         try:
-            return 200, {"status": "ready", **self._corpus(tenant), **self._always(), "engine": dict(self.service.engine.describe())}
+            return 200, {"status": status, **self._corpus(tenant), **told, "engine": dict(self.service.engine.describe())}
         except ServiceError as error:
-            return 503, {"status": "unavailable", "corpus": "unknown", **self._always(), "engine": {"error": fault_of(error).message}}
+            return 503, {"status": "unavailable", "corpus": "unknown", **told, "engine": {"error": fault_of(error).message}}
+
+    def worker(self) -> WorkerHealth:
+        """Whether workers work; also told by the metric of the heartbeat's age."""
+        now_s = self.service.clock.seconds()
+        if self._kept_worker is None or now_s - self._kept_worker[0] > KEPT_S:
+            self._kept_worker = (now_s, self.service.queue.health(self.service.clock.now()))
+        found = self._kept_worker[1]
+        if found.age_s is not None:
+            self.service.metrics.set("wa_worker_heartbeat_age_seconds", found.age_s)
+        return found
 
     def _corpus(self, tenant: Tenant) -> Json:
         corpus = self.service.engine.corpus(tenant)
@@ -54,6 +70,11 @@ class Readiness:
             "mode": "development" if settings.auth == "none" else "authenticated",
             "version": release(),
         }
+
+
+def _told(worker: WorkerHealth) -> Json:
+    age = {} if worker.age_s is None else {"heartbeat_age_s": round(worker.age_s, 3)}
+    return {"status": worker.status, **age, **({"message": worker.message} if worker.message else {})}
 
 
 def release() -> str:

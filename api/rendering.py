@@ -11,6 +11,7 @@ from search.documents import Corpus, Document, DocumentPage, Filters, Source
 from search.ingest.erasure import DeleteReport
 from search.ingest.report import IngestReport, Rejection
 from search.ranking import Feature, Hit, Retrieval
+from worker.queues.dead_letters import DeadLetter
 
 SNIPPET_CHARS = 280
 """Longest snippet of a hit."""
@@ -302,6 +303,23 @@ def corpus(value: Corpus) -> Json:
 def trace_page(value: TracePage) -> Json:
     """Some runs, and the cursor of the next page."""
     return {"traces": [trace(item) for item in value.traces], "cursor": value.cursor}
+
+
+def dead_letter(value: DeadLetter) -> Json:
+    """Work that was given up."""
+    return {
+        "letterId": value.letter_id,
+        "duty": value.work.duty,
+        "key": list(value.work.key),
+        "error": value.error,
+        "attempts": value.attempts,
+        "at": moment(value.at),
+    }
+
+
+def dead_letter_page(letters: Sequence[DeadLetter], cursor: str | None) -> Json:
+    """Some of it, and the cursor of the next page."""
+    return {"deadLetters": [dead_letter(each) for each in letters], "cursor": cursor}
 
 
 def ingest_report(value: IngestReport) -> Json:

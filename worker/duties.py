@@ -57,11 +57,25 @@ class Duty(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerHealth:
+    """Whether workers work: ``unavailable`` is the broker. ``age_s`` is how long ago one last finished a round trip, None when that is unknown."""
+
+    status: Literal["not configured", "ok", "late", "unavailable"]
+    age_s: float | None = None
+    message: str = ""
+
+
 class WorkQueue(Protocol):
-    """Tells the workers of work at once. Best effort: what is due is found in the state store at the next tick anyway."""
+    """The workers, seen from a door."""
 
     def nudge(self, *pieces: Work) -> bool:
-        """Whether somebody was told. Never raises; a piece that waits already is not told of twice."""
+        """Have work done at once; whether somebody was told. Best effort: what is due is found in the state store at the next tick anyway. Never raises;
+        a piece that waits already is not told of twice."""
+        ...
+
+    def health(self, now: datetime) -> WorkerHealth:
+        """Whether the workers work. Never raises; at most a few seconds."""
         ...
 
 
@@ -71,3 +85,7 @@ class NoQueue:
     def nudge(self, *pieces: Work) -> bool:  # noqa: ARG002 (the port's signature)
         """See :class:`WorkQueue`."""
         return False
+
+    def health(self, now: datetime) -> WorkerHealth:  # noqa: ARG002
+        """See :class:`WorkQueue`."""
+        return WorkerHealth("not configured")

@@ -14,13 +14,14 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from runtime.clock import Clock
-from runtime.errors import ServiceError
+from runtime.errors import Misconfigured, ServiceError
 from runtime.settings import Settings
 from runtime.tenancy import Tenant, tenant_named
 from search.embedding.minilm import verify_weights
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine, sqlite_path
 from search.ports import Embedder, Engine
+from worker.queues.opening import open_queue
 
 Status = Literal["ok", "warning", "wrong"]
 
@@ -29,7 +30,7 @@ NO_DISK = 100 << 20
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """A clock that shows less was never set."""
 AHEAD = timedelta(days=1)
-PACKAGES = ("wisdomagent", "numpy", "onnxruntime", "tokenizers", "opensearch-py", "fastapi", "ariadne", "mcp")
+PACKAGES = ("wisdomagent", "numpy", "onnxruntime", "tokenizers", "opensearch-py", "fastapi", "ariadne", "mcp", "celery")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,22 @@ def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
             yield Check("model", "wrong", str(error), "change WA_EMBEDDER, or install the package again")
             return
         yield from _engine(settings, embedder, clock)
+    yield worker(settings, clock)
+
+
+def worker(settings: Settings, clock: Clock) -> Check:
+    """The broker answers, and a worker has finished a round trip lately."""
+    try:
+        with open_queue(settings, clock, {}) as queue:
+            found = queue.health(clock.now())
+    except Misconfigured as error:
+        return Check("worker", "wrong", str(error), "change what the message names")
+    if found.status == "not configured":
+        return Check("worker", "ok", "no broker (WA_REDIS_URL); wisdom worker --local runs monitors without one")
+    if found.status == "ok":
+        return Check("worker", "ok", f"the broker answers, a worker was alive {found.age_s:.0f} s ago")
+    next_step = "start the broker that WA_REDIS_URL names" if found.status == "unavailable" else "start wisdom worker"
+    return Check("worker", "warning", found.message, next_step)
 
 
 def versions() -> Check:

@@ -30,11 +30,25 @@ def command(
     """Register a function as ``wisdom PATH``. ``example`` is shown below its help, one command a line."""
 
     def register(function: Command) -> Command:
-        epilog = "\n\n".join(["Examples:" if "\n" in example else "Example:", *example.splitlines()])
-        app.command(path.rsplit(" ", 1)[-1], help=help, epilog=epilog, hidden=hidden)(_guarded(function, f"wisdom {path}"))
+        register_as = app.command(path.rsplit(" ", 1)[-1], help=help, epilog=_epilog(example), hidden=hidden)
+        register_as(_guarded(function, f"wisdom {path}"))
         return function
 
     return register
+
+
+def group_command(group: typer.Typer, path: str, *, example: str) -> Callable[[Command], Command]:
+    """Register a function as ``wisdom PATH`` of a group that also has commands of its own. It is called before those, too: its ``context`` tells."""
+
+    def register(function: Command) -> Command:
+        group.callback(invoke_without_command=True, epilog=_epilog(example))(_guarded(function, f"wisdom {path}"))
+        return function
+
+    return register
+
+
+def _epilog(example: str) -> str:
+    return "\n\n".join(["Examples:" if "\n" in example else "Example:", *example.splitlines()])
 
 
 def _guarded(function: Command, invocation: str) -> Callable[..., None]:

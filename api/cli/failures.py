@@ -25,6 +25,7 @@ FAILED = 1
 USAGE = 2
 REFUSED = 3
 REJECTED = 4
+GATED = 5
 INTERRUPTED = 130
 
 _OPTIONS: Mapping[str, str] = {

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from api.cli.commands import aggregates, ask, demo, doctor, documents, ingest, search, serve, traces, version
+from api.cli.commands import aggregates, ask, demo, doctor, documents, evaluations, ingest, search, serve, traces, version, worker
 from api.cli.failures import DONE, INTERRUPTED, Failure, Typed, failure_of, reader_left, say
 
 _VALUE = re.compile(r"^Invalid value for '([^']+)': ")
@@ -37,11 +37,12 @@ def wisdom(show_version: Version = False) -> None:
     """Ask questions of many short texts; every claim cites the exact words that support it, or you get a refusal that says why.
 
     Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with
-    --fail-on-refusal), 4 some rows rejected (with --strict), 130 interrupted.
+    --fail-on-refusal), 4 some rows rejected (with --strict), 5 a gate was not passed (eval run
+    --gate), 130 interrupted.
     """
 
 
-for _module in (demo, ingest, ask, search, aggregates, documents, traces, serve, doctor, version):
+for _module in (demo, ingest, ask, search, aggregates, documents, traces, serve, worker, doctor, version):
     _module.register(app)
 
 

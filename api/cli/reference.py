@@ -27,6 +27,7 @@ it stands. Values of one repeated filter are alternatives; different filters mus
 | 2 | wrong usage: an option, an argument or an input that cannot be used |
 | 3 | the question was refused, with `--fail-on-refusal` |
 | 4 | some rows were rejected, with `--strict` |
+| 5 | a gate was not passed, with `eval run --gate` |
 | 130 | interrupted |
 
 Unplanned errors print a correlation id and the file that has the traceback; `WA_LOG_LEVEL=DEBUG` prints it.
@@ -42,6 +43,8 @@ def reference() -> str:
 def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield f"{path} {name}", command
             yield from _commands(command, f"{path} {name}")
         elif not command.hidden:
             yield f"{path} {name}", command

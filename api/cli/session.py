@@ -44,6 +44,11 @@ def settings_of(common: Common, **overrides: Any) -> "Settings":
     return read_settings(**overrides)
 
 
+def server_log_level() -> dict[str, str]:
+    """What stays open logs what it does, unlike a command, unless the environment says otherwise."""
+    return {} if os.environ.get("WA_LOG_LEVEL") else {"log_level": "INFO"}
+
+
 @contextmanager
 def session(common: Common, **overrides: Any) -> Iterator[Session]:
     """Everything a command needs, opened from its options."""

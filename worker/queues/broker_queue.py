@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -11,11 +12,12 @@ from runtime.resilience import Guard
 from runtime.settings import Settings
 from runtime.telemetry import logger
 from runtime.tenancy import Tenant
-from worker.duties import Work
+from worker.duties import Work, WorkerHealth
 from worker.queues.attempts import Again, Attempt
 from worker.queues.broker_errors import translated
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICKS, celery_app
 from worker.queues.ledger import Ledger, broker_guard, open_ledger
+from worker.queues.liveness import health
 
 AT_ONCE = 10_000
 """Pieces of a tick that are noted in one round trip."""
@@ -26,7 +28,8 @@ BUNDLE = 25
 class BrokerQueue:
     """Implements :class:`worker.duties.WorkQueue`; ``queue_of`` says where a duty's work waits."""
 
-    def __init__(self, app: Any, ledger: Ledger, guard: Guard, queue_of: Callable[[str], str]) -> None:
+    def __init__(self, settings: Settings, app: Any, ledger: Ledger, guard: Guard, queue_of: Callable[[str], str]) -> None:
+        self._settings = settings
         self._app = app
         self._guard = guard
         self._queue_of = queue_of
@@ -40,6 +43,10 @@ class BrokerQueue:
             logger("worker").info("the workers could not be told; the next tick finds the work", error=type(error).__name__)
             return False
         return True
+
+    def health(self, now: datetime) -> WorkerHealth:
+        """See :class:`worker.duties.WorkQueue`."""
+        return health(self._settings, now, self.ledger.last_beat)
 
     def enqueue(self, pieces: Sequence[Work], *, though_running: bool = False) -> None:
         """Put what nobody was told of yet into the queues.
@@ -117,7 +124,7 @@ def open_broker_queue(settings: Settings, clock: Clock, queue_of: Callable[[str]
     app = celery_app(settings)
     ledger = open_ledger(settings, clock)
     try:
-        yield BrokerQueue(app, ledger, broker_guard(settings, clock), queue_of)
+        yield BrokerQueue(settings, app, ledger, broker_guard(settings, clock), queue_of)
     finally:
         ledger.close()
         app.close()

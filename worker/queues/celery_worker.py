@@ -14,7 +14,6 @@ from celery.apps.beat import Beat
 from prometheus_client import CollectorRegistry, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from runtime.errors import InvalidRequest
 from runtime.settings import Settings
 from runtime.telemetry import configure_logging
 from worker.duties import QUEUES
@@ -32,9 +31,7 @@ def run_worker(settings: Settings, opening: Opening, *, queues: Sequence[str] = 
 
     Raises:
         Misconfigured: the settings contradict each other, or the metrics port is taken.
-        InvalidRequest: a queue is unknown.
     """
-    check_queues(queues)
     app = celery_app(settings)
     warnings.filterwarnings("ignore", category=platforms.SecurityWarning)  # about root and pickle; our messages are JSON only
     with _metrics_of_all_processes(settings):
@@ -60,13 +57,6 @@ def run_beat(settings: Settings) -> int:
     with _connected(settings, None):
         Beat(app=app, quiet=True, remote_control=False).run()
     return 0
-
-
-def check_queues(queues: Sequence[str]) -> None:
-    """Raises ``InvalidRequest`` for a queue that no duty has."""
-    for name in queues:
-        if name not in QUEUES:
-            raise InvalidRequest(f"{name!r} is none of {', '.join(QUEUES)}", field="queues")
 
 
 @contextmanager

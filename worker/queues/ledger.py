@@ -22,7 +22,7 @@ from worker.queues.broker_settings import key_prefix
 
 CALL_TIMEOUT_S = 2.0
 COUNTED_FOR_S = 86_400
-SILENCED_FOR_S = 3600
+SILENCED_FOR_S = 600
 QUEUED, RUNNING, DEAD = b"queued", b"running", b"dead"
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Ledger:
         saved meanwhile may have come too late for them."""
         if though_running:
             noted = self._try(lambda: self._client.mget([self._pending(work) for work in pieces]), [None] * len(pieces))
-            pieces = [work for work, note in zip(pieces, noted, strict=True) if note not in (QUEUED, DEAD)]
+            pieces = [work for work, note in zip(pieces, noted, strict=True) if note != QUEUED]
         if not pieces:
             return []
 

@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 
 from runtime.clock import Clock
 from runtime.settings import Settings
-from worker.duties import Duty, NoQueue, Work, WorkQueue
+from worker.duties import Duty, NoQueue, Work, WorkerHealth, WorkQueue
 from worker.queues.broker_settings import check_broker
 
 
@@ -24,6 +25,10 @@ class _AtFirstNudge:
     def nudge(self, *pieces: Work) -> bool:
         """See :class:`worker.duties.WorkQueue`."""
         return self._opened().nudge(*pieces)
+
+    def health(self, now: datetime) -> WorkerHealth:
+        """See :class:`worker.duties.WorkQueue`."""
+        return self._opened().health(now)
 
     def _opened(self) -> WorkQueue:
         with self._lock:

@@ -1,6 +1,5 @@
 """``wisdom serve`` and ``wisdom mcp``: the doors that stay open."""
 
-import os
 import socket
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +7,7 @@ import typer
 
 from api.cli.declaring import command
 from api.cli.options import Common
-from api.cli.session import session, settings_of
+from api.cli.session import server_log_level, session, settings_of
 from runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def _serve(app: typer.Typer) -> None:
 
         In development mode (WA_AUTH=none) the tenant is whatever a request names, so it binds to this machine only.
         """
-        settings = settings_of(common, **_given(host=host, port=port), **_log_level())
+        settings = settings_of(common, **_given(host=host, port=port), **server_log_level())
         _check_free(settings)
 
         from api.app import serve as serve_until_stopped
@@ -62,11 +61,6 @@ def _mcp(app: typer.Typer) -> None:
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _log_level() -> dict[str, str]:
-    """A server logs requests, unlike a command, unless the environment says otherwise."""
-    return {} if os.environ.get("WA_LOG_LEVEL") else {"log_level": "INFO"}
 
 
 def _check_free(settings: "Settings") -> None:

@@ -18,7 +18,7 @@ def test_a_healthy_machine_exits_with_0(process: Run, store: str) -> None:
     value = json.loads(ended.stdout)
     assert value["ok"]
     names = [check["name"] for check in value["checks"]]
-    assert names == ["versions", "disk", "settings", "model", "engine", "documents", "clock"]
+    assert names == ["versions", "disk", "settings", "model", "engine", "documents", "clock", "worker"]
 
 
 def test_a_store_that_is_not_there_yet_is_fine_and_is_not_made(run: Run, tmp_path: Path) -> None:
