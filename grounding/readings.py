@@ -165,12 +165,11 @@ class Readings:
         """What a language model wrote, where one is asked and something of it stands; otherwise sentences of the documents."""
         if self._models.writer is not None and self._written(run, result, retrieval, judgement, self._models.writer):
             return
-        result.refusal, result.grounding = None, None
+        result.claims, result.refusal, result.grounding = (), None, None
         drafts = self._drafted(run, result, retrieval, judgement, self._drafter)
         if not drafts:
             result.refusal = not_answered(result.part.question, retrieval, judgement)
             return
-        result.writer = self._drafter.model
         self._checked(run, result, retrieval, judgement, drafts)
 
     def _written(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, writer: Drafter) -> bool:
@@ -179,14 +178,14 @@ class Readings:
         try:
             drafts = self._drafted(run, result, retrieval, judgement, writer)
             if drafts:
-                result.writer = drafts[0].writer or writer.model
                 self._checked(run, result, retrieval, judgement, drafts)
         except (BudgetExceeded, Unavailable) as error:
             talk.lose("draft", f"what a language model wrote could not be checked ({error}); {QUOTED}")
             return False
-        if drafts and not result.claims:
-            talk.lose("draft", f"nothing that {result.writer} wrote is borne out by the documents; {QUOTED}")
-        return bool(result.claims)
+        stands = bool(result.claims) and result.writer != self._drafter.model
+        if drafts and not stands:
+            talk.lose("draft", f"nothing that {drafts[0].writer or writer.model} wrote is borne out by the documents; {QUOTED}")
+        return stands
 
     def _drafted(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafter: Drafter) -> tuple[Draft, ...]:
         spending, talk = run.recorder.spending, run.recorder.talk
@@ -212,7 +211,9 @@ class Readings:
             with run.recorder.step("repair") as step:
                 step.detail.update(dropped=last.dropped_as_json(), kept=len(last.supported), apart=[list(draft.cites) for draft in apart])
             last, apart = self._verified(run, result.part, (*last.supported, *apart), evidence, judgement), ()
-        self._accept(run, result, first, self._doubted(run, last))
+        last = self._doubted(run, last)
+        result.writer = next((draft.writer for draft in last.supported if draft.writer), self._drafter.model)
+        self._accept(run, result, first, last)
 
     def _verified(self, run: Run, part: Part, drafts: Sequence[Draft], evidence: Evidence, judgement: Judgement) -> Verified:
         """The verifier's verdicts. What a language model wrote must answer as well, which sentences chosen as answers do anyway."""
@@ -235,7 +236,7 @@ class Readings:
             doubts = judge.doubts(verified, places, talk=talk) & frozenset(places)
             doubted = lowered(verified, doubts, "judge")
             step.detail.update(claims=len(places), dropped=doubted.dropped_as_json(), **talk.taken())
-        return without(doubted, doubts)
+        return without(doubted, doubts) if len(doubts) < len(doubted.drafts) else doubted
 
     def _verdicts(self, run: Run, drafts: Sequence[Draft], evidence: Evidence) -> tuple[Verdict, ...]:
         """Whoever drafted: sentences are held against the evidence, numbers are counted again."""
