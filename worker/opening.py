@@ -25,6 +25,7 @@ from worker.duties import Duty, NoQueue, WorkQueue
 from worker.evaluations.duty import ScheduledEvaluations
 from worker.evaluations.evaluating import Evaluations
 from worker.evaluations.schedules import Schedules
+from worker.events.opening import Events, open_events
 from worker.jobs.duty import IngestJobs
 from worker.jobs.handing_in import HandingIn
 from worker.jobs.store import Jobs
@@ -53,6 +54,7 @@ class Service:
     answerer: Answerer
     traces: TraceStore
     evaluator: Evaluator
+    events: Events
     duties: Mapping[str, Duty] = field(default_factory=dict)
     queue: WorkQueue = field(default_factory=NoQueue)
 
@@ -115,6 +117,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
         open_embedder(settings) as embedder,
         open_engine(settings, embedder, clock) as store,
         open_language_models(settings, clock, metrics) as models,
+        open_events(settings, store.engine, store.state, clock, metrics) as events,
     ):
         retriever = Retriever(store.engine, embedder, settings, clock)
         reader = RememberedVectors(embedder)
@@ -133,6 +136,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             answerer=answerer,
             traces=TraceStore(store.state, store.engine),
             evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
+            events=events,
         )
         duties = {duty.name: duty for duty in duties_of(service)}
         with open_queue(settings, clock, duties) as queue:
@@ -147,6 +151,7 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
         _deliver(service),
         IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
         ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
+        *service.events.duties,
     )
 
 

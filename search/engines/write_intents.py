@@ -76,6 +76,12 @@ class WriteIntents:
             return False
         return True
 
+    def stale_of(self, tenant: Tenant) -> tuple[StateEntry, ...]:
+        """Those of one tenant."""
+        before = self.clock.now() - OPEN_FOR
+        found, _ = self.state.entries(tenant, KIND, labels={"state": "open"}, first=1000)
+        return tuple(entry for entry in found if entry.created_at < before)
+
     def stale(self) -> tuple[tuple[Tenant, StateEntry], ...]:
         """Open intents of all tenants that no writer can be working on any more."""
         before = self.clock.now() - OPEN_FOR
@@ -115,7 +121,7 @@ def happened(kind: Told, document: DocumentRecord, stored: StoredVersion | None)
     version = document["version"]
     if stored is None or stored.version < version:
         return False
-    return stored.version > version or stored.content_hash == document["hash"]
+    return bool(stored.version > version or stored.content_hash == document["hash"])
 
 
 def told_ids(events: Collection[Event]) -> list[str]:

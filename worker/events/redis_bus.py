@@ -1,0 +1,250 @@
+"""The bus over Redis Streams: a stream for each shard, a lease that lets one consumer of a group read it at a time, and one stream of dead messages.
+
+A lease is a key with a time to live. It says who may read, not whose effect counts: a consumer that outlives its lease may still be at work, and that
+is why effects are had by compare-and-set. Each change of hands counts up a number beside the lease.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+import redis
+import redis.exceptions
+
+from runtime.errors import Unavailable
+from runtime.events import event_as_json, event_from_json
+from runtime.settings import Settings
+from runtime.tenancy import Tenant
+from worker.events.bus import MAX_DELIVERIES, SHARDS, DeadMessage, Delivery, Lag, Sequenced, shard_of
+
+CALL_TIMEOUT_S = 5.0
+"""Nothing here waits on the server, so that this is above every answer's time; redis-py by itself waits for ever."""
+CONNECT_TIMEOUT_S = 2.0
+_DEAD_KEPT = 10_000
+_PAGE = 500
+
+_HOLD = """
+local held = {}
+for at, lease in ipairs(KEYS) do
+    local holder = redis.call('GET', lease)
+    if not holder then
+        redis.call('SET', lease, ARGV[1], 'PX', ARGV[2])
+        redis.call('INCR', lease .. ':changes')
+        held[#held + 1] = at - 1
+    elseif holder == ARGV[1] then
+        redis.call('PEXPIRE', lease, ARGV[2])
+        held[#held + 1] = at - 1
+    end
+end
+return held
+"""
+"""Take or keep the leases that nobody else holds, all in one step; returns their shards."""
+
+
+class RedisBus:
+    """Implements :class:`worker.events.bus.EventBus`; safe to use from many threads. Make it after a fork; connects at the first call."""
+
+    def __init__(self, url: str, prefix: str, *, length: int, handling_s: float = 60.0) -> None:
+        self._client: Any = redis.Redis.from_url(
+            url, socket_timeout=CALL_TIMEOUT_S, socket_connect_timeout=CONNECT_TIMEOUT_S, decode_responses=True
+        )
+        self._prefix = f"{prefix}:ev"
+        self._length = max(1, length // SHARDS)
+        self._handling_ms = int(handling_s * 1000)
+        self._ready: set[str] = set()
+        self._turns = count()
+
+    def publish(self, messages: Sequence[Sequenced]) -> None:
+        """See :class:`worker.events.bus.EventBus`."""
+        if not messages:
+            return
+        with _translated(), self._client.pipeline(transaction=True) as pipe:
+            for message in messages:
+                fields = {"sequence": message.sequence, "event": json.dumps(event_as_json(message.event), separators=(",", ":"))}
+                pipe.xadd(self._stream(shard_of(message.event.tenant)), fields, maxlen=self._length, approximate=True)
+            pipe.execute()
+
+    def read(self, group: str, consumer: str, *, first: int = 100) -> tuple[Delivery, ...]:
+        """See :class:`worker.events.bus.EventBus`."""
+        with _translated(), self._with_groups(group):
+            held = self._held(group, consumer)
+            busy = self._busy(group, held)
+            again: list[Delivery] = []
+            for shard in busy:
+                again += self._claimed(group, consumer, shard, first - len(again))
+            free = [shard for shard in held if shard not in busy]
+            return (*again, *self._fresh(group, consumer, free, first - len(again)))
+
+    def _held(self, group: str, consumer: str) -> list[int]:
+        leases = [f"{self._prefix}:lease:{group}:{shard}" for shard in range(SHARDS)]
+        return [int(shard) for shard in self._client.eval(_HOLD, SHARDS, *leases, consumer, self._handling_ms)]
+
+    def _busy(self, group: str, shards: Sequence[int]) -> list[int]:
+        """Shards with messages in somebody's hands."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard in shards:
+                pipe.xpending(self._stream(shard), group)
+            return [shard for shard, found in zip(shards, pipe.execute(), strict=True) if found["pending"]]
+
+    def _claimed(self, group: str, consumer: str, shard: int, first: int) -> list[Delivery]:
+        """What was taken and not acknowledged in time, in order. An entry whose message was trimmed away is dropped by the server."""
+        stream, cursor = self._stream(shard), "0-0"
+        claimed: list[tuple[str, Mapping[str, str]]] = []
+        while len(claimed) < first:
+            cursor, messages, _ = self._client.xautoclaim(stream, group, consumer, self._handling_ms, cursor, count=first - len(claimed))
+            claimed += messages
+            if cursor == "0-0":
+                break
+        if not claimed:
+            return []
+        times = self._times(stream, group, consumer, len(claimed))
+        return self._sound(group, shard, claimed, times)
+
+    def _times(self, stream: str, group: str, consumer: str, claimed: int) -> dict[str, int]:
+        found = self._client.xpending_range(stream, group, "-", "+", claimed + _PAGE, consumername=consumer)
+        return {each["message_id"]: each["times_delivered"] for each in found}
+
+    def _fresh(self, group: str, consumer: str, shards: Sequence[int], first: int) -> list[Delivery]:
+        if not shards or first <= 0:
+            return []
+        of = {self._stream(shard): shard for shard in self._in_turn(shards)[:first]}
+        found = self._client.xreadgroup(group, consumer, dict.fromkeys(of, ">"), count=max(1, first // len(shards)))
+        return [delivery for stream, messages in _by_stream(found) for delivery in self._sound(group, of[stream], messages, {})]
+
+    def _in_turn(self, shards: Sequence[int]) -> list[int]:
+        """Another shard is first each time, so that none waits behind a full one for ever."""
+        at = next(self._turns) % len(shards)
+        return [*shards[at:], *shards[:at]]
+
+    def _sound(self, group: str, shard: int, messages: Sequence[tuple[str, Mapping[str, str]]], times: Mapping[str, int]) -> list[Delivery]:
+        """Messages to be handled; those that were delivered too often, or are none of ours, are buried."""
+        sound = []
+        for message_id, fields in messages:
+            delivered = times.get(message_id, 1)
+            message = _message(fields)
+            if message is None or delivered > MAX_DELIVERIES:
+                self._bury(group, shard, message_id, fields, delivered)
+            else:
+                sound.append(Delivery(shard, message_id, message, delivered))
+        return sound
+
+    def _bury(self, group: str, shard: int, message_id: str, fields: Mapping[str, str], times: int) -> None:
+        """Both or neither: a message that is gone from the group is in the stream of dead ones."""
+        said = {"group": group, "shard": shard, "times": times, "content": json.dumps(dict(fields))}
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.xadd(self._dead, said, maxlen=_DEAD_KEPT, approximate=True)
+            pipe.xack(self._stream(shard), group, message_id)
+            pipe.execute()
+
+    def acknowledge(self, group: str, deliveries: Sequence[Delivery]) -> None:
+        """See :class:`worker.events.bus.EventBus`."""
+        if not deliveries:
+            return
+        with _translated(), self._client.pipeline(transaction=False) as pipe:
+            for delivery in deliveries:
+                pipe.xack(self._stream(delivery.shard), group, delivery.message_id)
+            pipe.execute()
+
+    def dead(self, *, first: int = 100) -> tuple[DeadMessage, ...]:
+        """See :class:`worker.events.bus.EventBus`."""
+        with _translated():
+            found = self._client.xrevrange(self._dead, count=first)
+        return tuple(DeadMessage(said["group"], int(said["shard"]), said["content"], int(said["times"])) for _, said in found)
+
+    def lag(self, group: str) -> Lag:
+        """See :class:`worker.events.bus.EventBus`."""
+        with _translated(), self._with_groups(group), self._client.pipeline(transaction=False) as pipe:
+            for shard in range(SHARDS):
+                pipe.xinfo_groups(self._stream(shard))
+            found = [each for groups in pipe.execute() for each in groups if each["name"] == group]
+        return Lag(sum(each["lag"] or 0 for each in found), sum(each["pending"] for each in found))
+
+    def forget(self, tenant: Tenant) -> int:
+        """See :class:`worker.events.bus.EventBus`."""
+        with _translated():
+            removed = self._forgotten(self._stream(shard_of(tenant)), lambda fields: _tenant_in(fields) == tenant)
+            return removed + self._forgotten(self._dead, lambda said: _tenant_in(_loaded(said.get("content", ""))) == tenant)
+
+    def _forgotten(self, stream: str, is_theirs: Any) -> int:
+        start, removed = "-", 0
+        while page := self._client.xrange(stream, start, "+", count=_PAGE):
+            theirs = [message_id for message_id, fields in page if is_theirs(fields)]
+            removed += self._client.xdel(stream, *theirs) if theirs else 0
+            start = f"({page[-1][0]}"
+        return removed
+
+    def close(self) -> None:
+        """See :class:`worker.events.bus.EventBus`."""
+        self._client.close()
+
+    @contextmanager
+    def _with_groups(self, group: str) -> Iterator[None]:
+        """The group exists on every shard, from the beginning. A server that lost its streams makes it again at the next call."""
+        if group not in self._ready:
+            self._make_groups(group)
+        try:
+            yield
+        except redis.exceptions.ResponseError as error:
+            self._ready.discard(group)
+            if "NOGROUP" not in str(error) and "no such key" not in str(error):
+                raise
+            raise Unavailable("the event bus lost its streams and makes them again", dependency="redis") from error
+
+    def _make_groups(self, group: str) -> None:
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard in range(SHARDS):
+                pipe.xgroup_create(self._stream(shard), group, id="0", mkstream=True)
+            answers = pipe.execute(raise_on_error=False)
+        for answer in answers:
+            if isinstance(answer, Exception) and "BUSYGROUP" not in str(answer):
+                raise answer
+        self._ready.add(group)
+
+    def _stream(self, shard: int) -> str:
+        return f"{self._prefix}:{shard}"
+
+    @property
+    def _dead(self) -> str:
+        return f"{self._prefix}:dead"
+
+
+def open_redis_bus(settings: Settings) -> RedisBus:
+    """The bus of this deployment."""
+    return RedisBus(settings.redis_url, settings.index_prefix, length=settings.event_stream_length)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """What the driver raises, in one place. The text names no address, as that may hold a password."""
+    try:
+        yield
+    except (redis.exceptions.RedisError, redis.exceptions.ChildDeadlockedError, OSError) as error:
+        raise Unavailable(f"the event bus does not serve us ({type(error).__name__}); check WA_REDIS_URL", dependency="redis") from error
+
+
+def _by_stream(found: Any) -> list[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]:
+    """The answer to XREADGROUP, which is a list in one version of the protocol and a map of lists in the other."""
+    if isinstance(found, Mapping):
+        return [(stream, messages[0]) for stream, messages in found.items()]
+    return [(stream, messages) for stream, messages in found or ()]
+
+
+def _message(fields: Mapping[str, str]) -> Sequenced | None:
+    try:
+        return Sequenced(int(fields["sequence"]), event_from_json(json.loads(fields["event"])))
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _loaded(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _tenant_in(fields: Mapping[str, Any]) -> Any:
+    return _loaded(str(fields.get("event", ""))).get("tenant")
