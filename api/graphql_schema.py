@@ -17,9 +17,10 @@ from graphql import (
     is_introspection_type,
 )
 
-from api import operations, rendering
+from api import graphql_evaluations, graphql_jobs, graphql_monitors, job_operations, job_rendering, operations, rendering
 from api.arguments import budget_from, filters_from, page_from, top_k_from
 from api.casing import snake
+from api.digest_feed import DigestFeed
 from api.json_values import Json
 from api.tenancy import Principal
 from api.threads import Threads
@@ -42,6 +43,8 @@ class Request:
     service: Service
     principal: Principal
     threads: Threads
+    feed: DigestFeed | None = None
+    """Only where subscriptions are served."""
 
     @property
     def time_zone(self) -> str:
@@ -180,9 +183,11 @@ async def corpus(_root: object, info: Info) -> Json:
 
 
 @mutation.field("indexDocuments")
-async def index_documents(_root: object, info: Info, documents: list[Json], batch_id: str | None = None) -> Json:
-    """See the schema."""
+async def index_documents(_root: object, info: Info, documents: list[Json], batch_id: str | None = None, **options: bool) -> Json:
+    """See the schema; ``async`` is no name for a parameter."""
     request: Request = info.context
+    if options["async"]:
+        return job_rendering.taken_as_job(*await request.call(job_operations.index_later, documents, batch_id))
     return rendering.ingest_report(await request.call(operations.index, documents, batch_id))
 
 
@@ -202,7 +207,15 @@ async def delete_documents(
 
 def executable_schema() -> GraphQLSchema:
     """The committed schema with its resolvers; arguments and input fields reach them in snake_case."""
-    schema = make_executable_schema(load_schema_from_path(SCHEMA_FOLDER), query, mutation, ask_result, *ENUMS, *_scalars())
+    schema = make_executable_schema(
+        load_schema_from_path(SCHEMA_FOLDER),
+        *ROOTS,
+        ask_result,
+        *graphql_jobs.BINDABLES,
+        *graphql_monitors.BINDABLES,
+        *ENUMS,
+        *_scalars(),
+    )
     for kind in schema.type_map.values():
         if is_introspection_type(kind):
             continue

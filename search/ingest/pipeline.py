@@ -32,6 +32,19 @@ def _new_batch_id() -> str:
     return uuid.uuid4().hex
 
 
+def usable_batch_id(given: str | None) -> str | None:
+    """The name of a batch as it was asked for; None where none was.
+
+    Raises:
+        InvalidRequest: on ``batch_id``.
+    """
+    if given is None or not given.strip():
+        return None
+    if len(given) > _MAX_BATCH_ID_CHARS or not given.isprintable():
+        raise InvalidRequest(f"is not a text of at most {_MAX_BATCH_ID_CHARS} printable characters", field="batch_id")
+    return given
+
+
 class Ingester:
     """Stores documents. One of these serves any number of calls at once."""
 
@@ -120,11 +133,7 @@ class Ingester:
         return replace(defaults, order=source.order, now=self._clock.now())
 
     def _batch_id(self, given: str | None) -> str:
-        if given is None or not given.strip():
-            return self._new_batch_id()
-        if len(given) > _MAX_BATCH_ID_CHARS or not given.isprintable():
-            raise InvalidRequest(f"is not a text of at most {_MAX_BATCH_ID_CHARS} printable characters", field="batch_id")
-        return given
+        return usable_batch_id(given) or self._new_batch_id()
 
     def _report(self, tenant: Tenant, batch_id: str, tally: Tally, source: RowSource, *, seconds: float, interrupted: bool) -> IngestReport:
         return IngestReport(

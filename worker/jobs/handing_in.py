@@ -14,6 +14,7 @@ from runtime.errors import NotFound, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from search.ingest.parsing import Defaults
+from search.ingest.pipeline import usable_batch_id
 from search.ingest.planning import REMEMBERED, Chunk, Incoming
 from search.ingest.report import Progress, Rejection
 from search.ingest.rows import Row, RowSource
@@ -73,9 +74,10 @@ class HandingIn:
             on_job: told of the job once it is there.
 
         Raises:
+            InvalidRequest: on ``batch_id``.
             Unavailable: the state store gave up.
         """
-        kept = _Kept(self, tenant, source, batch_id, rows, on_job)
+        kept = _Kept(self, tenant, source, usable_batch_id(batch_id), rows, on_job)
         watch = Stopwatch.start(self.clock)
         told = Defaults.of(self.settings) if defaults is None else defaults
         told = replace(told, order=rows.order, now=self.clock.now())
