@@ -209,10 +209,12 @@ def executable_schema() -> GraphQLSchema:
     """The committed schema with its resolvers; arguments and input fields reach them in snake_case."""
     schema = make_executable_schema(
         load_schema_from_path(SCHEMA_FOLDER),
-        *ROOTS,
+        query,
+        mutation,
         ask_result,
         *graphql_jobs.BINDABLES,
         *graphql_monitors.BINDABLES,
+        *graphql_evaluations.BINDABLES,
         *ENUMS,
         *_scalars(),
     )

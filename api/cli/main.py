@@ -42,7 +42,7 @@ def wisdom(show_version: Version = False) -> None:
     """
 
 
-for _module in (demo, ingest, ask, search, aggregates, documents, traces, serve, worker, doctor, version):
+for _module in (demo, ingest, ask, search, aggregates, documents, traces, evaluations, serve, worker, doctor, version):
     _module.register(app)
 
 

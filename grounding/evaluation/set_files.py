@@ -11,6 +11,7 @@ from grounding.evaluation.cases import Case, EvalSet
 from runtime.errors import InvalidRequest
 
 CASES_FILE = "cases.jsonl"
+DOCUMENTS_FILE = "documents.jsonl"
 SHOWN_PROBLEMS = 10
 _ROW = tuple[int, Any]
 

@@ -39,7 +39,7 @@ class ScheduledEvaluations:
         waiting: dict[Tenant, list[Work]] = {}
         for tenant, schedule in self.schedules.all():
             if schedule.next_at is not None and schedule.next_at <= now and not _busy(schedule, now):
-                waiting.setdefault(tenant, []).append(_work(tenant, schedule))
+                waiting.setdefault(tenant, []).append(work_of(tenant, schedule))
         for turn in zip_longest(*waiting.values()):
             yield from (work for work in turn if work is not None)
 
@@ -68,7 +68,7 @@ class ScheduledEvaluations:
         except NotFound:
             return None
         now = self.evaluations.clock.now()
-        if schedule.next_at is None or _work(work.tenant, schedule) != work or _busy(schedule, now):
+        if schedule.next_at is None or work_of(work.tenant, schedule) != work or _busy(schedule, now):
             return None
         busy = replace(schedule.progress, busy_until=now + timedelta(seconds=self.busy_s))
         return self.schedules.update(work.tenant, replace(schedule, progress=busy))
@@ -87,7 +87,7 @@ class ScheduledEvaluations:
             seconds=progress.seconds + watch.elapsed_s(),
         )
         kept = self.schedules.update(tenant, replace(schedule, progress=moved))
-        return () if kept is None else (_work(tenant, kept),)
+        return () if kept is None else (work_of(tenant, kept),)
 
     def _finish(self, tenant: Tenant, schedule: Schedule, eval_set: EvalSet) -> None:
         """Put the parts together, keep the report (once), and set when the next run is due."""
@@ -126,7 +126,8 @@ class ScheduledEvaluations:
         return f"{schedule.report_id(tenant)}.{number}"
 
 
-def _work(tenant: Tenant, schedule: Schedule) -> Work:
+def work_of(tenant: Tenant, schedule: Schedule) -> Work:
+    """The next piece of the run that is due."""
     due = "" if schedule.next_at is None else schedule.next_at.isoformat()
     return Work(NAME, tenant, (schedule.schedule_id, due, str(schedule.progress.done)))
 
