@@ -28,6 +28,8 @@ _MESSAGES = {
     "aggregate": "its number is not what counting again gives",
     "quantifier": "the documents do not say it holds for so many",
     "unknown_id": "it cites documents that were not found",
+    "question": "it answers something else",
+    "judge": "a language model that judges doubts it",
     "": "it is not supported",
 }
 

@@ -150,7 +150,8 @@ def test_a_server_that_asks_for_a_longer_wait_than_there_is_is_left_alone(server
 
 
 @pytest.mark.parametrize(
-    "answer", [says(GOOD), says_whole(GOOD), says(f"```json\n{GOOD}\n```"), says(f"<think>hm</think>\n{GOOD}"), says_whole(GOOD, finish="")]
+    "answer",
+    [says(GOOD), says_whole(GOOD), says(f"```json\n{GOOD}\n```"), says(f"<think>hm</think>\n{GOOD}"), says_whole(GOOD, finish="")],
 )
 def test_streamed_whole_fenced_or_thought_about_an_answer_is_an_answer(answer: Behaviour, servers: Servers, desk_with: OpenDesk) -> None:
     outcome = desk_with(servers(answer)).ask(QUESTION)
