@@ -98,7 +98,7 @@ def dry(request: Request, common: Common) -> int:
     previews: list[tuple[str, Preview]] = []
     with _rejections_to(request.rejects) as rejected:
         for name in request.inputs:
-            with read_rows(_opened(name, told), request.options) as rows:
+            with read_rows(opened_input(name, told), request.options) as rows:
                 previews.append((name, preview(rows, defaults, _naming(rejected, name))))
     told.show(lambda: previews_view(previews), lambda: {"files": [_preview_value(name, each) for name, each in previews]})
     for note in preview_notes(previews):
@@ -114,7 +114,7 @@ def _ingested(request: Request, opened: Session, rejected: OnRejection | None, u
         except InvalidRequest as error:
             unreadable.append(_naming_the_file(error, name) if len(request.inputs) > 1 else error)
             continue
-        reports.append((_called(name), report))
+        reports.append((called(name), report))
         if report.interrupted:
             break
     if not reports:
@@ -123,14 +123,14 @@ def _ingested(request: Request, opened: Session, rejected: OnRejection | None, u
 
 
 def _naming_the_file(error: InvalidRequest, name: str) -> InvalidRequest:
-    return InvalidRequest(f"{_called(name)}: {error.reason}", field=error.field)
+    return InvalidRequest(f"{called(name)}: {error.reason}", field=error.field)
 
 
 def _one(name: str, request: Request, opened: Session, rejected: OnRejection | None, batch_id: str | None) -> IngestReport:
     service = opened.service
     with (
-        read_rows(_opened(name, opened.screen), request.options) as rows,
-        progress_on(opened.screen, service.clock, _called(name), rows.share_read) as told,
+        read_rows(opened_input(name, opened.screen), request.options) as rows,
+        progress_on(opened.screen, service.clock, called(name), rows.share_read) as told,
     ):
         return service.ingester.ingest(
             opened.tenant,
@@ -142,7 +142,8 @@ def _one(name: str, request: Request, opened: Session, rejected: OnRejection | N
         )
 
 
-def _opened(name: str, told: Screen) -> Path | BinaryIO:
+def opened_input(name: str, told: Screen) -> Path | BinaryIO:
+    """An input as it is read."""
     if name != STDIN:
         return Path(name)
     if sys.stdin.isatty():
@@ -150,7 +151,8 @@ def _opened(name: str, told: Screen) -> Path | BinaryIO:
     return sys.stdin.buffer
 
 
-def _called(name: str) -> str:
+def called(name: str) -> str:
+    """An input as people know it."""
     return "standard input" if name == STDIN else Path(name).name
 
 
@@ -190,7 +192,7 @@ def _write(file: TextIO, rejection: Rejection) -> None:
 
 def _naming(rejected: OnRejection | None, name: str) -> OnRejection | None:
     """The same, with the name of the input in every rejection."""
-    return None if rejected is None else lambda rejection: rejected(replace(rejection, file=_called(name)))
+    return None if rejected is None else lambda rejection: rejected(replace(rejection, file=called(name)))
 
 
 def _preview_value(name: str, found: Preview) -> dict[str, object]:

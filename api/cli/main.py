@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from api.cli.commands import aggregates, ask, demo, doctor, documents, evaluations, ingest, search, serve, traces, version, worker
+from api.cli.commands import aggregates, ask, demo, doctor, documents, evaluations, ingest, jobs, search, serve, traces, version, worker
 from api.cli.failures import DONE, INTERRUPTED, Failure, Typed, failure_of, reader_left, say
 
 _VALUE = re.compile(r"^Invalid value for '([^']+)': ")
@@ -42,7 +42,7 @@ def wisdom(show_version: Version = False) -> None:
     """
 
 
-for _module in (demo, ingest, ask, search, aggregates, documents, traces, evaluations, serve, worker, doctor, version):
+for _module in (demo, ingest, jobs, ask, search, aggregates, documents, traces, evaluations, serve, worker, doctor, version):
     _module.register(app)
 
 

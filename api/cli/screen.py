@@ -41,10 +41,14 @@ class Screen:
     def show(self, picture: Callable[[], RenderableType], value: Callable[[], object]) -> None:
         """Print the result: ``value`` as one JSON value with ``--json``, the picture otherwise. Only the wanted one is made."""
         if self.as_json:
-            self.out.file.write(self._encoded(value()) + "\n")
+            self.out.file.write(self._encoded(value(), indent=2 if self.out.is_terminal else None) + "\n")
             self.out.file.flush()
         else:
             self.out.print(picture(), crop=False)
+
+    def line(self, value: object) -> None:
+        """Print one JSON value on a line of its own."""
+        self.out.file.write(self._encoded(value, indent=None) + "\n")
 
     def say(self, text: str) -> None:
         """Text of ours on standard output, never wrapped, so that it can be copied."""
@@ -59,8 +63,7 @@ class Screen:
         """One line beside the data that ``--quiet`` does not hide."""
         self.err.print(Text(f"warning: {visible(text)}", style="yellow"), soft_wrap=True)
 
-    def _encoded(self, value: object) -> str:
-        indent = 2 if self.out.is_terminal else None
+    def _encoded(self, value: object, *, indent: int | None) -> str:
         unicode = (self.out.encoding or "utf-8").lower().startswith("utf")
         return json_safe(json.dumps(value, ensure_ascii=not unicode, allow_nan=False, indent=indent))
 

@@ -9,6 +9,7 @@ import typer
 
 from api.cli.declaring import command
 from api.cli.options import Common
+from runtime.errors import InvalidRequest
 
 STDIN = "-"
 
@@ -53,7 +54,8 @@ def register(app: typer.Typer) -> None:
         "ingest",
         example="wisdom ingest tickets.jsonl --tenant acme\n"
         "wisdom ingest reviews.csv --map text=review_body --map occurred_at=date --dry-run\n"
-        "zcat export.jsonl.gz | wisdom ingest - --source zendesk --rejects rejected.jsonl",
+        "zcat export.jsonl.gz | wisdom ingest - --source zendesk --rejects rejected.jsonl\n"
+        "wisdom ingest million.csv --background --follow",
     )
     def ingest(
         files: Annotated[
@@ -67,6 +69,10 @@ def register(app: typer.Typer) -> None:
         rejects: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every rejection there, as JSON lines.")] = None,
         batch_id: Annotated[str | None, typer.Option(metavar="ID", help="Name of this run in the report (default: a new one).")] = None,
         strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 when a row was rejected.")] = False,
+        background: Annotated[
+            bool, typer.Option("--background", help="Hand the rows to wisdom worker and print the id of the job; see wisdom jobs.")
+        ] = False,
+        follow: Annotated[bool, typer.Option("--follow", help="With --background: stay until the job has ended.")] = False,
     ) -> int:
         """Read, validate, embed and store documents; one bad row never sinks the others.
 
@@ -76,5 +82,13 @@ def register(app: typer.Typer) -> None:
         """
         from api.cli.ingesting import Request, dry, stored
 
+        if follow and not background:
+            raise InvalidRequest("goes with --background", field="follow")
+        if background and dry_run:
+            raise InvalidRequest("stores nothing, so there is nothing for the worker", field="dry_run")
         request = Request.of(files, reading, rejects=rejects, batch_id=batch_id, strict=strict)
+        if background:
+            from api.cli.following import handed_in
+
+            return handed_in(request, common, follow=follow)
         return dry(request, common) if dry_run else stored(request, common)
