@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from graphql import GraphQLSchema
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
-from api import operating, rest
+from api import delivery_operations, operating, rest, rest_jobs
+from api.digest_feed import DigestFeed
 from api.doors import Doors, correlation_of, principal_of
 from api.edge import Edge, problem_response
 from api.errors import fault_of, http_fault
 from api.graphql_http import METHODS, respond
 from api.graphql_schema import Request as GraphRequest
 from api.graphql_schema import executable_schema
+from api.graphql_ws import INIT_WAIT_S, WS_MAX_BYTES, Conversations
 from api.mcp_http import McpEndpoint
 from api.mcp_server import mcp_server
 from api.pages import page
@@ -26,29 +29,35 @@ from api.threads import Threads
 from runtime.errors import ServiceError
 from runtime.settings import Settings
 from runtime.telemetry import configure_logging, logger
+from runtime.tenancy import Tenant
+from worker.monitors.digest import Digest
 from worker.opening import Service, open_service
 
 DRAIN_S = 20
 """How long requests in progress may take to finish when the process is asked to stop."""
 
 
-def create_app(service: Service) -> FastAPI:
+def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S) -> FastAPI:
     """All web doors onto ``service``, which must stay open for as long as the application serves."""
     threads = Threads(service.settings.bulkhead_calls)
     doors = Doors(service, threads, authenticator(service.settings), Readiness(service))
+    feed = _feed(doors)
     endpoint = McpEndpoint(mcp_server(service, threads), service.settings, doors.authenticate)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        async with endpoint.run():
+        async with endpoint.run(), feed.run():
             yield
 
     app = FastAPI(title="WisdomAgent", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False)
     app.state.doors = doors
-    app.router.routes.append(_graphql_route(doors))
+    schema = executable_schema()
+    app.router.routes.append(_graphql_route(schema, doors))
+    app.router.routes.append(WebSocketRoute("/graphql", Conversations(schema, doors, feed, init_wait_s=init_wait_s).converse))
     app.router.routes.append(Route("/mcp", endpoint, methods=None))
     app.include_router(operating.router)
     app.include_router(rest.router)
+    app.include_router(rest_jobs.router)
     _handle_errors(app)
     app.add_middleware(Edge, settings=service.settings, metrics=service.metrics)
     return app
@@ -75,14 +84,23 @@ def serve(settings: Settings) -> None:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=DRAIN_S,
+            ws_max_size=WS_MAX_BYTES,
         )
         uvicorn.Server(config).run()
     sys.stderr.flush()
 
 
-def _graphql_route(doors: Doors) -> Route:
-    schema = executable_schema()
+def _feed(doors: Doors) -> DigestFeed:
+    async def since(tenant: Tenant, after: str | None, first: int) -> tuple[Digest, ...]:
+        return await doors.threads.call(delivery_operations.digests_since, doors.service, tenant, after, first)
 
+    async def newest(tenant: Tenant) -> str | None:
+        return await doors.threads.call(delivery_operations.newest_digest_id, doors.service, tenant)
+
+    return DigestFeed(since, newest)
+
+
+def _graphql_route(schema: GraphQLSchema, doors: Doors) -> Route:
     async def graphql(request: Request) -> Response:
         if request.method in ("GET", "HEAD") and "query" not in request.query_params and "text/html" in request.headers.get("accept", ""):
             return page("graphiql")

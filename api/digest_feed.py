@@ -1,7 +1,7 @@
 """New digests as they are published, by this process or another: one look at the store per tenant and half a second, shared by everybody who
 listens, and none when nobody does."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -70,7 +70,7 @@ class DigestFeed:
         """Tenants that are looked at now."""
         return frozenset(self._channels)
 
-    async def digests(self, tenant: Tenant, after: str | None) -> AsyncIterator[Digest]:
+    async def digests(self, tenant: Tenant, after: str | None) -> AsyncGenerator[Digest, None]:
         """Every digest published after the one with that id, then every new one; None begins now, an empty text with the first there is.
 
         Raises:

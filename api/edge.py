@@ -39,6 +39,9 @@ class Edge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
+        if scope["type"] == "websocket" and self._refused(Headers(scope=scope)):
+            await send({"type": "websocket.close"})  # before it is opened: the upgrade is answered with 403
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
