@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +54,12 @@ class Plant:
         self.processes.append(process)
         return process
 
+    def kill(self, process: "subprocess.Popen[bytes]") -> None:
+        """End it and what it started at once, as a machine that fails would."""
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+        self.processes.remove(process)
+
     def log(self) -> str:
         """What all processes said."""
         return (self.store.parent / "workers.log").read_text()
@@ -60,8 +67,18 @@ class Plant:
     def close(self) -> None:
         for process in self.processes:
             if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait(30)
+
+
+def eventually(found: Callable[[], object], within_s: float = 60.0) -> None:
+    """Wait for what other processes do, where they tell nobody."""
+    waiting = threading.Event()
+    for _ in range(int(within_s / 0.1)):
+        if found():
+            return
+        waiting.wait(0.1)
+    raise AssertionError("never happened")
 
 
 @pytest.fixture

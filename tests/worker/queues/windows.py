@@ -108,6 +108,10 @@ class Windows:
             os.kill(os.getpid(), signal.SIGKILL)
         if mode == "hangs":
             threading.Event().wait(60)
+        if mode == "deaf":
+            _deaf_to_soft_limits()
+        if mode == "lingers":
+            threading.Event().wait(0.2)
         if mode == "waits":
             self.channel.await_permission(window)
 
@@ -139,6 +143,12 @@ class Workshop:
     duties: Mapping[str, Duty]
     clock: Clock = field(default_factory=SystemClock)
     metrics: Metrics = field(default_factory=Metrics)
+
+
+def _deaf_to_soft_limits() -> None:
+    while True:
+        with suppress(Exception):
+            threading.Event().wait(60)
 
 
 def plan(state: StateStore, window: str, *, tenant: str = "acme", at: datetime = LONG_AGO, mode: str = "evaluates", **more: Any) -> Work:
