@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: complexity help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ test-extras: $(VENV)-extras/.extras   ## the sentence-transformers embedder with
 
 benchmarks: $(VENV)/.dev   ## quality and speed, written to docs/benchmarks.md (DATA=public data sets, ENGINE=cluster)
 	$(BIN)/python -m benchmarks.report --data $(or $(DATA),../shared/data) $(if $(ENGINE),--engine $(ENGINE))
+
+eval: $(VENV)/.runtime   ## ask the sample corpus 180 questions with known answers, and hold the scores against a gate
+	@mkdir -p .state
+	@$(BIN)/wisdom eval run banking --ingest --gate banking --engine sqlite:///.state/eval.db
 
 complexity: $(VENV)/.dev  ## fails when cost grows faster than the docs claim
 	$(BIN)/python -m benchmarks.complexity --check
