@@ -21,6 +21,7 @@ ENGINE = "contracts/test_engine_contract.py"
 COUNTS = "contracts/test_aggregate_contract.py"
 LEGS = "contracts/test_legs_contract.py"
 INGEST = "search/ingest"
+MONITORS = "worker/monitors"
 ENGINES = "search/engines"
 ANSWERS = "grounding/test_answering.py"
 VERIFIER = "grounding/test_verification.py"
@@ -142,6 +143,13 @@ PROMISES: tuple[Promise, ...] = (
     # Bad input
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
+    # Monitors
+    Promise("monitors", "the states are a pure function: every arrow, no flapping, no digest in a cooldown, a clock that steps back does no harm",
+            (f"{MONITORS}/test_machine.py",)),
+    Promise("monitors", "two schedulers, a redelivery, or a death between any two writes give one digest and one transition, on both stores",
+            ("contracts/test_monitors_contract.py", f"{MONITORS}/test_killed.py", f"{MONITORS}/test_shared_cases.py")),
+    Promise("monitors", "late documents re-evaluate their window and update its digest in place; what cannot be seen is never clear",
+            (f"{MONITORS}/test_evaluating.py",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",
