@@ -98,7 +98,11 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "answers over whole corpora are what an analyst would trust", ("grounding/test_trust.py",)),
     # Events
     Promise("events", "an event is kept with the state change it tells of, or neither is, on both engines and whenever the process dies",
-            ("contracts/test_state_contract.py", f"{ENGINES}/test_embedded_outbox.py")),
+            ("contracts/test_state_contract.py", f"{ENGINES}/test_embedded_outbox.py", f"{ENGINES}/test_told.py")),
+    Promise("events", "a bus in process and one over Redis Streams pass one contract suite",
+            ("contracts/test_bus_contract.py", "worker/events/test_redis_bus.py")),
+    Promise("events", "events are relayed and counted exactly once, through kill -9, redelivery, double relays and unsound events, and again the same",
+            ("worker/events/test_relaying.py", "worker/events/test_projections.py")),
     # Aggregates
     Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
             (COUNTS, "search/test_aggregation.py")),

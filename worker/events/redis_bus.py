@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 import redis
 import redis.exceptions
@@ -22,6 +22,12 @@ from worker.events.bus import MAX_DELIVERIES, SHARDS, DeadMessage, Delivery, Lag
 CALL_TIMEOUT_S = 5.0
 """Nothing here waits on the server, so that this is above every answer's time; redis-py by itself waits for ever."""
 CONNECT_TIMEOUT_S = 2.0
+UNREACHABLE: tuple[type[Exception], ...] = (
+    redis.exceptions.RedisError,
+    redis.exceptions.RedisClusterException,  # this and the next are not of that family
+    redis.exceptions.ChildDeadlockedError,
+    OSError,
+)
 _DEAD_KEPT = 10_000
 _PAGE = 500
 
@@ -69,24 +75,28 @@ class RedisBus:
     def read(self, group: str, consumer: str, *, first: int = 100) -> tuple[Delivery, ...]:
         """See :class:`worker.events.bus.EventBus`."""
         with _translated(), self._with_groups(group):
-            held = self._held(group, consumer)
-            busy = self._busy(group, held)
+            held = self._standing(group, self._held(group, consumer))
             again: list[Delivery] = []
-            for shard in busy:
-                again += self._claimed(group, consumer, shard, first - len(again))
-            free = [shard for shard in held if shard not in busy]
-            return (*again, *self._fresh(group, consumer, free, first - len(again)))
+            for shard, standing in held.items():
+                if standing["pending"]:
+                    again += self._claimed(group, consumer, shard, first - len(again))
+            fresh = [shard for shard, standing in held.items() if not standing["pending"] and standing["lag"] != 0]
+            return (*again, *self._fresh(group, consumer, fresh, first - len(again)))
 
     def _held(self, group: str, consumer: str) -> list[int]:
         leases = [f"{self._prefix}:lease:{group}:{shard}" for shard in range(SHARDS)]
         return [int(shard) for shard in self._client.eval(_HOLD, SHARDS, *leases, consumer, self._handling_ms)]
 
-    def _busy(self, group: str, shards: Sequence[int]) -> list[int]:
-        """Shards with messages in somebody's hands."""
+    def _standing(self, group: str, shards: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+        """How far the group is in each shard. A ``lag`` of None is one that the server does not know."""
         with self._client.pipeline(transaction=False) as pipe:
             for shard in shards:
-                pipe.xpending(self._stream(shard), group)
-            return [shard for shard, found in zip(shards, pipe.execute(), strict=True) if found["pending"]]
+                pipe.xinfo_groups(self._stream(shard))
+            answers = pipe.execute()
+        found = {shard: each for shard, groups in zip(shards, answers, strict=True) for each in groups if each["name"] == group}
+        if len(found) < len(shards):
+            self._lost(group)
+        return found
 
     def _claimed(self, group: str, consumer: str, shard: int, first: int) -> list[Delivery]:
         """What was taken and not acknowledged in time, in order. An entry whose message was trimmed away is dropped by the server."""
@@ -155,10 +165,8 @@ class RedisBus:
 
     def lag(self, group: str) -> Lag:
         """See :class:`worker.events.bus.EventBus`."""
-        with _translated(), self._with_groups(group), self._client.pipeline(transaction=False) as pipe:
-            for shard in range(SHARDS):
-                pipe.xinfo_groups(self._stream(shard))
-            found = [each for groups in pipe.execute() for each in groups if each["name"] == group]
+        with _translated(), self._with_groups(group):
+            found = self._standing(group, range(SHARDS)).values()
         return Lag(sum(each["lag"] or 0 for each in found), sum(each["pending"] for each in found))
 
     def forget(self, tenant: Tenant) -> int:
@@ -187,10 +195,13 @@ class RedisBus:
         try:
             yield
         except redis.exceptions.ResponseError as error:
-            self._ready.discard(group)
             if "NOGROUP" not in str(error) and "no such key" not in str(error):
                 raise
-            raise Unavailable("the event bus lost its streams and makes them again", dependency="redis") from error
+            self._lost(group)
+
+    def _lost(self, group: str) -> NoReturn:
+        self._ready.discard(group)
+        raise Unavailable("the event bus lost its streams and makes them again", dependency="redis")
 
     def _make_groups(self, group: str) -> None:
         with self._client.pipeline(transaction=False) as pipe:
@@ -220,7 +231,7 @@ def _translated() -> Iterator[None]:
     """What the driver raises, in one place. The text names no address, as that may hold a password."""
     try:
         yield
-    except (redis.exceptions.RedisError, redis.exceptions.ChildDeadlockedError, OSError) as error:
+    except UNREACHABLE as error:
         raise Unavailable(f"the event bus does not serve us ({type(error).__name__}); check WA_REDIS_URL", dependency="redis") from error
 
 

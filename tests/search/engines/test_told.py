@@ -1,0 +1,232 @@
+"""Changes of documents are told whenever the process dies: neither a change without its event nor an event without its change."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.clock import SettableClock
+from runtime.errors import Unavailable
+from runtime.events import Event
+from runtime.tenancy import Tenant
+from search.documents import EVERYTHING
+from search.engines.embedded import EmbeddedEngine, open_embedded
+from search.engines.told import ToldEngine
+from search.engines.write_intents import KIND, OPEN_FOR, WriteIntents
+from tests.contracts.writes import DIMENSION, MODEL, written
+
+ACME = Tenant("acme")
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Dying:
+    """A part that ends its process before or after one of its methods."""
+
+    def __init__(self, part: Any, method: str, *, after: bool) -> None:
+        self._part = part
+        self._method = method
+        self._after = after
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._part, name)
+        return self._dying(method) if name == self._method else method
+
+    def _dying(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._after:
+                method(*args, **kwargs)
+            raise Killed
+
+        return call
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock(NOW)
+
+
+@pytest.fixture
+def engine(tmp_path: Path, clock: SettableClock) -> Iterator[EmbeddedEngine]:
+    with open_embedded(tmp_path / "store.db", model=MODEL, dimension=DIMENSION, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def told(engine: EmbeddedEngine, clock: SettableClock) -> ToldEngine:
+    return ToldEngine(engine, engine.state, clock)
+
+
+def events(engine: EmbeddedEngine) -> list[Event]:
+    return list(engine.state.outbox(first=1000))
+
+
+def ids(event: Event) -> list[str]:
+    return [document["id"] for document in event.body["documents"]]
+
+
+def recover(engine: EmbeddedEngine, clock: SettableClock) -> int:
+    """What the recovery duty does, once the time is up; how many intents it found."""
+    clock.instant += OPEN_FOR + timedelta(seconds=1)
+    intents = WriteIntents(engine.state, clock)
+    stale = intents.stale()
+    for tenant, entry in stale:
+        intents.recover(tenant, entry, engine)
+    return len(stale)
+
+
+def test_new_documents_are_told_with_what_is_counted_of_them(told: ToldEngine, engine: EmbeddedEngine) -> None:
+    told.write(ACME, [written("a", "one", theme_id="billing"), written("b", "two", occurred_at=datetime(2026, 3, 4, 23, 30, tzinfo=UTC))])
+    (event,) = events(engine)
+    assert (event.type, event.tenant) == ("documents.indexed", ACME)
+    first, second = event.body["documents"]
+    assert (first["id"], first["version"], first["theme"], "before" in first) == ("a", 1, "billing", False)
+    assert (second["day"], "theme" in second) == ("2026-03-04", False)
+    assert "one" not in str(event.body)
+
+
+def test_an_update_tells_what_it_replaces_and_an_equal_document_tells_nothing(told: ToldEngine, engine: EmbeddedEngine) -> None:
+    told.write(ACME, [written("a", "one", theme_id="billing"), written("b", "two")])
+    told.write(ACME, [written("a", "changed", theme_id="cards"), written("b", "two")])
+    told.write(ACME, [written("a", "changed", theme_id="cards")])
+    _, event = events(engine)
+    (document,) = event.body["documents"]
+    assert (document["id"], document["version"], document["theme"], document["before"]["theme"]) == ("a", 2, "cards", "billing")
+    assert list(engine.state.scan(KIND, labels={"state": "open"})) == []
+
+
+def test_deletes_tell_only_what_was_there(told: ToldEngine, engine: EmbeddedEngine) -> None:
+    told.write(ACME, [written("a", "one", theme_id="billing"), written("b", "two")])
+    assert told.delete(ACME, ["a", "never", "a"]) == ("a",)
+    assert told.delete(ACME, ["a", "never"]) == ()
+    _, event = events(engine)
+    assert (event.type, ids(event), event.body["documents"][0]["theme"]) == ("documents.deleted", ["a"], "billing")
+
+
+def test_what_was_there_before_the_first_told_change_is_kept_as_a_baseline(told: ToldEngine, engine: EmbeddedEngine) -> None:
+    engine.write(ACME, [written("a", "one", theme_id="billing"), written("b", "two", occurred_at=datetime(1999, 1, 1, tzinfo=UTC))])
+    told.write(ACME, [written("c", "three")])
+    entry = engine.state.get(ACME, "counts_baseline", "counts_baseline")
+    assert entry is not None
+    assert (entry.body["documents"], entry.body["themes"], entry.body["days"]["1999-01-01"]) == (2, {"billing": 1}, 1)
+    assert sum(entry.body["days"].values()) == sum(entry.body["sources"].values()) == 2
+    told.write(ACME, [written("d", "four")])
+    assert engine.state.get(ACME, "counts_baseline", "counts_baseline") == entry
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_writer_killed_around_the_write_leaves_events_of_what_is_stored(
+    told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock, after: bool
+) -> None:
+    told.write(ACME, [written("old", "one")])
+    dying = ToldEngine(Dying(engine, "write", after=after), engine.state, clock)
+    with pytest.raises(Killed):
+        dying.write(ACME, [written("old", "changed"), written("new", "two")])
+    assert len(events(engine)) == 1
+    assert recover(engine, clock) == 1
+    assert recover(engine, clock) == 0
+    engine.refresh(ACME)
+    stored = {document.doc_id for document in engine.documents(ACME, EVERYTHING).documents}
+    assert stored == ({"old", "new"} if after else {"old"})
+    assert [ids(event) for event in events(engine)] == ([["old"], ["old", "new"]] if after else [["old"]])
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_deleter_killed_around_the_delete_leaves_events_of_what_is_gone(
+    told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock, after: bool
+) -> None:
+    told.write(ACME, [written("a", "one"), written("b", "two")])
+    dying = ToldEngine(Dying(engine, "delete", after=after), engine.state, clock)
+    with pytest.raises(Killed):
+        dying.delete(ACME, ["a"])
+    recover(engine, clock)
+    assert [(event.type, ids(event)) for event in events(engine)][1:] == ([("documents.deleted", ["a"])] if after else [])
+
+
+def test_a_crash_before_the_intent_changes_nothing(engine: EmbeddedEngine, told: ToldEngine, clock: SettableClock) -> None:
+    told.write(ACME, [written("a", "one")])
+    with pytest.raises(Killed):
+        ToldEngine(engine, Dying(engine.state, "put", after=False), clock).write(ACME, [written("b", "two")])
+    assert recover(engine, clock) == 0
+    assert "b" not in engine.stored(ACME, ["b"])
+
+
+def test_a_writer_that_comes_late_tells_only_what_its_recovery_did_not(
+    engine: EmbeddedEngine, told: ToldEngine, clock: SettableClock
+) -> None:
+    class Slow:
+        """Stores one document, sleeps until it is thought dead and recovered, then stores the other."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(engine, name)
+
+        def write(self, tenant: Tenant, writes: Any) -> Any:
+            first = engine.write(tenant, writes[:1])
+            recover(engine, clock)
+            return (*first, *engine.write(tenant, writes[1:]))
+
+    told.write(ACME, [written("z", "zero")])
+    ToldEngine(Slow(), engine.state, clock).write(ACME, [written("a", "one"), written("b", "two")])  # type: ignore[arg-type]
+    assert [ids(event) for event in events(engine)] == [["z"], ["a"], ["b"]]
+
+
+def test_a_document_overwritten_before_its_crashed_writer_is_recovered_counts_once(
+    engine: EmbeddedEngine, told: ToldEngine, clock: SettableClock
+) -> None:
+    told.write(ACME, [written("z", "zero")])
+    with pytest.raises(Killed):
+        ToldEngine(Dying(engine, "write", after=True), engine.state, clock).write(ACME, [written("a", "one", theme_id="billing")])
+    told.write(ACME, [written("a", "two", theme_id="cards")])
+    recover(engine, clock)
+    balance: dict[str, int] = {}
+    for event in events(engine):
+        for document in event.body["documents"]:
+            for facts, sign in ((document, 1), (document.get("before"), -1)):
+                if facts is not None and "theme" in facts:
+                    balance[facts["theme"]] = balance.get(facts["theme"], 0) + sign
+    assert balance == {"billing": 0, "cards": 1}
+
+
+def test_a_state_store_that_goes_away_after_the_write_is_no_failure_of_the_write(
+    engine: EmbeddedEngine, told: ToldEngine, clock: SettableClock
+) -> None:
+    class Leaving:
+        """A state store that is gone once the engine has written."""
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "put" and "a" in engine.stored(ACME, ["a"]):
+                raise Unavailable("gone", dependency="state")
+            return getattr(engine.state, name)
+
+    told.write(ACME, [written("z", "zero")])
+    outcomes = ToldEngine(engine, Leaving(), clock).write(ACME, [written("a", "one")])  # type: ignore[arg-type]
+    assert [outcome.kind for outcome in outcomes] == ["indexed"]
+    recover(engine, clock)
+    assert [ids(event) for event in events(engine)] == [["z"], ["a"]]
+
+
+def test_long_ids_are_told_in_events_that_fit_an_entry(told: ToldEngine, engine: EmbeddedEngine) -> None:
+    writes = [written(f"{number:03}" + "é" * 190, f"text {number}", theme_id="ü" * 190) for number in range(400)]
+    outcomes = told.write(ACME, writes)
+    assert [outcome.doc_id for outcome in outcomes] == [write.document.doc_id for write in writes]
+    found = events(engine)
+    assert len(found) > 1
+    assert [doc_id for event in found for doc_id in ids(event)] == [write.document.doc_id for write in writes]
+
+
+def test_recovered_intents_are_forgotten_after_a_day(engine: EmbeddedEngine, told: ToldEngine, clock: SettableClock) -> None:
+    told.write(ACME, [written("z", "zero")])
+    with pytest.raises(Killed):
+        ToldEngine(Dying(engine, "write", after=True), engine.state, clock).write(ACME, [written("a", "one")])
+    recover(engine, clock)
+    intents = WriteIntents(engine.state, clock)
+    intents.forget_recovered()
+    assert len(list(engine.state.scan(KIND, labels={"state": "recovered"}))) == 1
+    clock.instant += timedelta(days=1)
+    intents.forget_recovered()
+    assert list(engine.state.scan(KIND, labels={"state": "recovered"})) == []
