@@ -14,7 +14,12 @@ def peak_kib(folder: Path, rows: int) -> int:
         file.write("id,text,date,source\n")
         file.writelines(f"r-{n},Message number {n} about the invoice {n * 7919},2026-03-04,web\n" for n in range(rows))
     ended = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(folder / f"{rows}.db"), str(path)], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", _CHILD, str(folder / f"{rows}.db"), str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     handed_in, peak = ended.stdout.split()
     assert int(handed_in) == rows
