@@ -21,6 +21,7 @@ ENGINE = "contracts/test_engine_contract.py"
 COUNTS = "contracts/test_aggregate_contract.py"
 LEGS = "contracts/test_legs_contract.py"
 INGEST = "search/ingest"
+JOBS = "worker/jobs"
 MONITORS = "worker/monitors"
 ENGINES = "search/engines"
 ANSWERS = "grounding/test_answering.py"
@@ -56,6 +57,12 @@ PROMISES: tuple[Promise, ...] = (
             (f"{ENGINE}::test_a_deleted_document_is_gone_from_everything_at_once", f"{INGEST}/test_erasure.py", f"{CLI}/test_deleting.py")),
     Promise("documents", "a changed date moves the document and never doubles it",
             (f"{ENGINE}::test_a_changed_instant_moves_the_document_across_months",)),
+    Promise("documents", "rows handed to the worker are stored as in the foreground: same rejections, same warnings, same reconciled report",
+            (f"{JOBS}/test_ingest_jobs.py", f"{CLI}/test_jobs.py", f"{DOORS}/test_jobs.py")),
+    Promise("documents", "a job survives kill -9 at any point and two workers at once, and counts every row once", (f"{JOBS}/test_crashes.py",)),
+    Promise("documents", "a job can be cancelled and a failed one tried again; what breaks off says so", (f"{JOBS}/test_stopping.py",)),
+    Promise("documents", "a million rows of one tenant do not come before ten rows of another", (f"{JOBS}/test_fairness.py",)),
+    Promise("documents", "handing rows in streams: memory does not grow with the input", (f"{JOBS}/test_memory.py",)),
     Promise("documents", "a dry run shows mapping, documents and rejections, and stores nothing", (f"{INGEST}/test_preview.py",)),
     Promise("documents", "long documents are cut into passages with exact offsets", ("search/test_passages.py",)),
     # Find

@@ -183,8 +183,10 @@ def test_an_input_that_cannot_be_read_makes_no_job_and_fails_as_in_the_foregroun
     "content",
     [
         "id,text,date,source\n1,naïve café,2026-01-01,web\n2,résumé,2026-01-02,web\n".encode("cp1252"),
-        b"id,text,date,source\n"
-         b"1,good,2026-01-01,web\n2,b\xff\xfed,2026-01-02,web\n3,caf\xc3\xa9,2026-01-02,web\n4,\xc3\xa9,2026-01-02,web\n",
+        (
+            b"id,text,date,source\n"
+            b"1,good,2026-01-01,web\n2,b\xff\xfed,2026-01-02,web\n3,caf\xc3\xa9,2026-01-02,web\n4,\xc3\xa9,2026-01-02,web\n"
+        ),
         b'[{"text": "a", "date": "2026-01-01", "source": "web"}, {"text": "b", ',
         b'{"text": "a", "date": "2026-01-01", "source": "web"}\nnot json\n{"text": "b", "date": "03/04/2026", "source": "web"}\n',
     ],

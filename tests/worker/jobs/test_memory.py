@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.worker.jobs.test_crashes import ROOT
 
 
@@ -26,6 +28,7 @@ def peak_kib(folder: Path, rows: int) -> int:
     return int(peak)
 
 
+@pytest.mark.slow
 def test_memory_of_handing_in_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     nothing, some, many = (peak_kib(tmp_path, rows) for rows in (1, 20_000, 100_000))
     assert many - nothing < 1.5 * (some - nothing) + 8 * 1024
