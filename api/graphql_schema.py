@@ -17,7 +17,7 @@ from graphql import (
     is_introspection_type,
 )
 
-from api import graphql_evaluations, graphql_jobs, graphql_monitors, job_operations, job_rendering, operations, rendering
+from api import graphql_evaluations, graphql_insights, graphql_jobs, graphql_monitors, job_operations, job_rendering, operations, rendering
 from api.arguments import budget_from, filters_from, page_from, top_k_from
 from api.casing import snake
 from api.digest_feed import DigestFeed
@@ -213,6 +213,7 @@ def executable_schema() -> GraphQLSchema:
         mutation,
         ask_result,
         *graphql_jobs.BINDABLES,
+        *graphql_insights.BINDABLES,
         *graphql_monitors.BINDABLES,
         *graphql_evaluations.BINDABLES,
         *ENUMS,

@@ -1,13 +1,14 @@
 """What every door offers, once: each function calls the core for one tenant and counts what happened. No rule lives here."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from grounding.answers import Outcome, Trace
 from grounding.budget import Budget
 from grounding.traces import TracePage
 from runtime.clock import Deadline
-from runtime.errors import InvalidRequest, NotFound
+from runtime.errors import InvalidRequest, NotFound, Unavailable
 from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant
 from search import aggregation, listing
@@ -17,6 +18,7 @@ from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
 from search.retrieval import Fusion
+from worker.events.insights import Insights
 from worker.opening import Service
 from worker.queues.dead_letters import DeadLetter
 
@@ -191,8 +193,16 @@ def delete(
         raise InvalidRequest(f"must be true to delete {what}", field="confirm")
     everything = doc_ids is None and account_id is None
     report = delete_documents(service.engine, service.state, tenant, doc_ids=doc_ids, account_id=account_id, everything=everything)
+    if everything:
+        with suppress(Unavailable):
+            service.events.bus.forget(tenant)
     service.metrics.count("wa_documents_deleted_total", report.deleted)
     return report
+
+
+def insights(service: Service, tenant: Tenant, *, rebuild: bool = False, questions: int = 20) -> Insights:
+    """What was counted from the tenant's events; with ``rebuild``, counted again from the first one on."""
+    return service.events.insights.read(tenant, rebuild=rebuild, questions=questions)
 
 
 def _count_outcome(metrics: Metrics, outcome: Outcome) -> None:

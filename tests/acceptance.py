@@ -110,6 +110,8 @@ PROMISES: tuple[Promise, ...] = (
             ("contracts/test_bus_contract.py", "worker/events/test_redis_bus.py")),
     Promise("events", "events are relayed and counted exactly once, through kill -9, redelivery, double relays and unsound events, and again the same",
             ("worker/events/test_relaying.py", "worker/events/test_projections.py")),
+    Promise("events", "counts by day, theme and source equal the engine's; what was asked and not answered is named; right without a worker too",
+            ("worker/events/test_insights.py", f"{DOORS}/test_insights.py", f"{CLI}/test_stats.py")),
     # Aggregates
     Promise("aggregates", "counts are exact over all matching documents, with ids, denominator and the share without a theme",
             (COUNTS, "search/test_aggregation.py")),

@@ -9,7 +9,24 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from api.cli.commands import aggregates, ask, demo, doctor, documents, evaluations, ingest, jobs, search, serve, traces, version, worker
+from api.cli.commands import (
+    aggregates,
+    ask,
+    demo,
+    digests,
+    doctor,
+    documents,
+    evaluations,
+    ingest,
+    jobs,
+    monitors,
+    search,
+    serve,
+    stats,
+    traces,
+    version,
+    worker,
+)
 from api.cli.failures import DONE, INTERRUPTED, Failure, Typed, failure_of, reader_left, say
 
 _VALUE = re.compile(r"^Invalid value for '([^']+)': ")
@@ -42,7 +59,24 @@ def wisdom(show_version: Version = False) -> None:
     """
 
 
-for _module in (demo, ingest, jobs, ask, search, aggregates, documents, traces, evaluations, serve, worker, doctor, version):
+for _module in (
+    demo,
+    ingest,
+    jobs,
+    ask,
+    search,
+    aggregates,
+    documents,
+    traces,
+    monitors,
+    digests,
+    stats,
+    evaluations,
+    serve,
+    worker,
+    doctor,
+    version,
+):
     _module.register(app)
 
 

@@ -1,14 +1,18 @@
 """What has been counted of a tenant, as people read it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from grounding.traces import KIND as TRACE
 from runtime.clock import Clock
 from runtime.tenancy import Tenant
+from search.engines.limits import within
 from search.engines.write_intents import WriteIntents
 from search.ports import Engine, StateStore
 from worker.events.counting import Projections
-from worker.events.projection import Projection
+from worker.events.projection import UNANSWERED_KEPT, Projection
 from worker.events.relay import COUNTED_AT_MOST, Relay
 
 _ROUNDS = 200
@@ -24,9 +28,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that was not answered: the run whose trace has its words, and why."""
+    """A question that was not answered, and why. Its words are read from the trace of the run, and are None where that is gone."""
 
     run_id: str
+    text: str | None
     reason: str
     at: datetime
 
@@ -37,7 +42,7 @@ class Score:
 
     report_id: str
     cases: int
-    exact: int | None
+    exact: int
     passed: bool | None
     at: datetime
 
@@ -78,12 +83,19 @@ class InsightsReader:
     projections: Projections
     brings_up_to_date: bool
 
-    def read(self, tenant: Tenant, *, rebuild: bool = False) -> Insights:
-        """The counts; with ``rebuild``, counted again from the first event on."""
+    def read(self, tenant: Tenant, *, rebuild: bool = False, questions: int = 20) -> Insights:
+        """The counts, with the newest so many unanswered questions; with ``rebuild``, counted again from the first event on."""
+        within(questions, 0, UNANSWERED_KEPT, "questions")
         if self.brings_up_to_date:
             self._bring_up_to_date(tenant)
         projection = self.projections.rebuild(tenant) if rebuild else self.projections.catch_up(tenant)
-        return _insights(projection, self._waiting(tenant))
+        unanswered = tuple(self._question(tenant, each) for each in projection.unanswered[:questions])
+        return _insights(projection, unanswered, self._waiting(tenant))
+
+    def _question(self, tenant: Tenant, each: Mapping[str, Any]) -> Question:
+        trace = self.state.get(tenant, TRACE, each["run_id"])
+        text = None if trace is None else str(trace.body["question"])
+        return Question(each["run_id"], text, each["reason"], datetime.fromisoformat(each["at"]))
 
     def _bring_up_to_date(self, tenant: Tenant) -> None:
         intents = WriteIntents(self.state, self.clock)
@@ -99,7 +111,7 @@ class InsightsReader:
         return sum(event.tenant == tenant for event in self.state.outbox(first=COUNTED_AT_MOST))
 
 
-def _insights(projection: Projection, waiting: int) -> Insights:
+def _insights(projection: Projection, unanswered: tuple[Question, ...], waiting: int) -> Insights:
     refused = sum(projection.refused.values())
     asked = projection.answered + refused
     drafted = projection.drafted
@@ -114,7 +126,7 @@ def _insights(projection: Projection, waiting: int) -> Insights:
         refusal_rate=refused / asked if asked else None,
         groundedness=projection.groundedness / drafted if drafted else None,
         citation_precision=projection.citation_precision / drafted if drafted else None,
-        unanswered=tuple(Question(each["run_id"], each["reason"], datetime.fromisoformat(each["at"])) for each in projection.unanswered),
+        unanswered=unanswered,
         digests=_largest(projection.digests),
         scores=tuple(
             Score(each["report_id"], each["cases"], each["exact"], each["passed"], datetime.fromisoformat(each["at"]))

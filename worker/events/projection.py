@@ -162,7 +162,7 @@ def _transition(event: Event) -> Effect:
 
 def _finished(event: Event) -> Effect:
     body = event.body
-    cases, exact, passed = int(body["cases"]), body["exact"], body["passed"]
+    cases, exact, passed = int(body["cases"]), int(body["exact"]), body["passed"]
     score = {"report_id": event.subject, "cases": cases, "exact": exact, "passed": passed, "at": event.at.isoformat()}
 
     def have(projection: Projection) -> None:
