@@ -39,19 +39,26 @@ def deliveries_of(service: Service, tenant: Tenant, digest_id: str) -> tuple[Del
 
 
 def redeliver(service: Service, tenant: Tenant, digest_id: str) -> Redelivery:
-    """Make what was given up of a digest pending again; the worker sends it.
+    """Make what was given up of a digest pending again; the worker is told, and sends it at its next round if it cannot be told.
 
     Raises:
         NotFound: the tenant has no such digest.
     """
     digest = service.digests.get(tenant, digest_id)
-    return Redelivery(digest, service.deliveries.redeliver(tenant, digest_id))
+    again = service.deliveries.redeliver(tenant, digest_id)
+    service.queue.nudge(*_duty(service).of_digest(tenant, digest_id))
+    return Redelivery(digest, again)
 
 
 def deliver_now(service: Service, tenant: Tenant, digest_id: str) -> tuple[Delivery, ...]:
     """Make the attempts of a digest that are due, in this process; returns all its deliveries as they are then."""
-    duty = service.duties[NAME]
-    assert isinstance(duty, DeliverDuty)
+    duty = _duty(service)
     for work in duty.of_digest(tenant, digest_id):
         duty.do(work)
     return service.deliveries.of_digest(tenant, digest_id)
+
+
+def _duty(service: Service) -> DeliverDuty:
+    duty = service.duties[NAME]
+    assert isinstance(duty, DeliverDuty)
+    return duty

@@ -70,6 +70,20 @@ class AskArguments(_Arguments):
     time_zone: Zone = None
 
 
+class MonitorsArguments(_Arguments):
+    """Arguments of list_monitors."""
+
+    limit: int = Field(50, ge=1, le=1000, description="How many monitors, newest first")
+
+
+class DigestsArguments(_Arguments):
+    """Arguments of get_digests."""
+
+    digest_id: str | None = Field(None, min_length=1, description="Only this digest")
+    monitor_id: str | None = Field(None, min_length=1, description="Only digests of this monitor")
+    limit: int = Field(10, ge=1, le=100, description="How many digests, newest first")
+
+
 class _Result(BaseModel):
     truncated: bool = Field(default=False, description="Whether items were left out because the result was too long")
     left_out: int = Field(default=0, description="How many items were left out")
@@ -303,3 +317,90 @@ class AskPayload(_Result):
     hits: list[ToolHit]
     degraded: list[Degradation]
     seconds: float
+
+
+class ToolReceiver(BaseModel):
+    """Who is told; the secret part of the address is left out."""
+
+    receiver_id: str
+    channel: str
+    target: str
+
+
+class ToolMonitor(BaseModel):
+    """A saved question, where it stands, and the numbers of the newest window it looked at."""
+
+    monitor_id: str
+    name: str
+    question: str
+    match: str | None
+    filters: dict[str, Any]
+    condition: dict[str, Any]
+    window_seconds: int
+    cadence_seconds: int
+    consecutive_breaches: int
+    cooldown_seconds: int
+    severity: str
+    receivers: list[ToolReceiver]
+    paused: bool
+    version: int
+    created_at: str
+    state: str = Field(description="ok, pending, firing or resolved")
+    since: str | None
+    breaches: int
+    last_window_end: str | None
+    observed: float | None
+    threshold: float | None
+    unit: str | None
+    baseline: float | None
+    n: int | None
+    denominator: int | None
+    caveat: str | None
+    problem: str | None = Field(description="Why nothing can be seen at present")
+    problem_at: str | None
+    digest_id: str | None = Field(description="Digest of the present or latest firing")
+
+
+class MonitorsPayload(_Result):
+    """Result of list_monitors."""
+
+    monitors: list[ToolMonitor]
+
+
+class ToolDigest(BaseModel):
+    """What a monitor published: the numbers with the aggregations behind them, and verified claims with citations, or why there are none."""
+
+    digest_id: str
+    monitor_id: str
+    monitor_name: str
+    severity: str
+    question: str
+    version: int = Field(description="More than 1 when late documents changed it in place")
+    window_start: str
+    window_end: str
+    fired_because: str
+    breached: bool
+    observed: float
+    threshold: float
+    unit: str
+    baseline: float | None
+    n: int
+    denominator: int
+    doc_ids: list[str]
+    cursor: str | None
+    proofs: list[dict[str, Any]]
+    claims: list[ToolClaim]
+    refusal: ToolRefusal | None
+    degraded: list[Degradation]
+    withdrawn_doc_ids: list[str]
+    run_id: str | None
+    first_seen: str
+    last_seen: str
+    created_at: str
+    updated_at: str
+
+
+class DigestsPayload(_Result):
+    """Result of get_digests, newest first."""
+
+    digests: list[ToolDigest]

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from api import mcp_payloads as payloads
-from api import operations, rendering
+from api import monitor_operations, monitor_rendering, operations, rendering
 from api.arguments import filters_from
 from api.casing import snake_keys
 from api.json_text import write_json
@@ -116,6 +116,21 @@ def _ask(service: Service, tenant: Tenant, given: payloads.AskArguments, deadlin
     return _without(payload, "documents", "trace") | {"grounding": report, "hits": _short_hits(payload["hits"])}
 
 
+def _monitors(service: Service, tenant: Tenant, given: payloads.MonitorsArguments, _deadline: Deadline) -> Json:
+    page = monitor_operations.monitors(service, tenant, first=given.limit, after=None)
+    return {"monitors": [snake_keys(monitor_rendering.monitor(item.monitor, item.held)) for item in page.watched]}
+
+
+def _digests(service: Service, tenant: Tenant, given: payloads.DigestsArguments, _deadline: Deadline) -> Json:
+    if given.digest_id is not None and given.monitor_id is not None:
+        raise InvalidRequest("is given beside digest_id; give one of them", field="monitor_id")
+    if given.digest_id is not None:
+        found = [monitor_operations.digest(service, tenant, given.digest_id)]
+    else:
+        found = list(monitor_operations.digests(service, tenant, monitor_id=given.monitor_id, first=given.limit, after=None).digests)
+    return {"digests": [snake_keys(monitor_rendering.digest(item)) for item in found]}
+
+
 def _filters(service: Service, given: payloads.FilterArguments | None, zone: str | None = None) -> Any:
     return filters_from(given.model_dump() if given else None, zone or service.settings.time_zone)
 
@@ -148,6 +163,16 @@ def _ask_lists(payload: Json) -> Iterator[tuple[list[Any], int]]:
         yield claim["citations"], 1
     if payload["answer"]["refusal"]:
         yield payload["answer"]["refusal"]["nearest"], 0
+
+
+def _digest_lists(payload: Json) -> Iterator[tuple[list[Any], int]]:
+    """Later digests first; then citations of the later claims of the first, of which one must stay; then that one too."""
+    digests = payload["digests"]
+    yield digests, 1
+    for claim in reversed(digests[0]["claims"] if digests else ()):
+        yield claim["counter_evidence"], 0
+        yield claim["citations"], 1
+    yield digests, 0
 
 
 TOOLS: Mapping[str, ToolSpec] = {
@@ -202,6 +227,26 @@ TOOLS: Mapping[str, ToolSpec] = {
             payloads.AskPayload,
             _ask,
             _ask_lists,
+        ),
+        ToolSpec(
+            "list_monitors",
+            "List monitors",
+            "The saved questions that are watched: when each fires, where it stands, and the numbers of the newest window it looked at. Do not use "
+            "it to read what happened: get_digests returns what monitors published.",
+            payloads.MonitorsArguments,
+            payloads.MonitorsPayload,
+            _monitors,
+            _only("monitors"),
+        ),
+        ToolSpec(
+            "get_digests",
+            "Read digests",
+            "What monitors published, newest first: why each fired, its exact numbers with document ids, and verified claims with citations, or why "
+            "there are none. Do not use it to ask something new: ask does that.",
+            payloads.DigestsArguments,
+            payloads.DigestsPayload,
+            _digests,
+            _digest_lists,
         ),
     )
 }

@@ -20,12 +20,14 @@ from tests.doors.conftest import documents
 from tests.doors.serving import running
 from worker.opening import Service, open_service
 
-NAMES = ["search_feedback", "aggregate_by_theme", "trend_over_time", "get_account_context", "ask"]
+NAMES = ["search_feedback", "aggregate_by_theme", "trend_over_time", "get_account_context", "ask", "list_monitors", "get_digests"]
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search_feedback": {"query": "discount code", "limit": 3},
     "aggregate_by_theme": {"limit": 3},
     "trend_over_time": {"interval": "month"},
     "get_account_context": {"account_id": "a-1", "limit": 2},
+    "list_monitors": {},
+    "get_digests": {"limit": 3},
     "ask": {"question": "Why do customers give up at checkout when they apply a discount code?"},
 }
 

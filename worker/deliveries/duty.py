@@ -51,7 +51,7 @@ class DeliverDuty:
     def due(self, now: datetime) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`. Of each tenant at most one attempt per host, the longest due first: what succeeds is followed by the
         next for that host at once, and what fails lets everybody else go first."""
-        plans = [_plan(tenant, digest_id) for tenant, digest_id in self.digests.unplanned()]
+        plans = [planning(tenant, digest_id) for tenant, digest_id in self.digests.unplanned()]
         oldest: dict[tuple[Tenant, str], Delivery] = {}
         for tenant, delivery in self.deliveries.pending():
             place = (tenant, delivery.receiver.host)
@@ -158,7 +158,8 @@ class DeliverDuty:
         return f"{self.settings.public_url.rstrip('/')}/#digest={digest.digest_id}" if self.settings.public_url else ""
 
 
-def _plan(tenant: Tenant, digest_id: str) -> Work:
+def planning(tenant: Tenant, digest_id: str) -> Work:
+    """The work that prepares the deliveries of a digest; what is then to be sent follows from it."""
     return Work(NAME, tenant, (PLAN, digest_id))
 
 

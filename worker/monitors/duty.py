@@ -11,6 +11,7 @@ from runtime.errors import NotFound, ServiceError, Unavailable
 from runtime.telemetry import Metrics, logger
 from runtime.tenancy import Tenant
 from search.ports import Engine, StateEntry, StateStore
+from worker.deliveries.duty import planning
 from worker.duties import Queue, Work
 from worker.monitors.evaluating import Evaluation, Evaluator
 from worker.monitors.machine import CLOCK_SLACK
@@ -51,9 +52,9 @@ class MonitorDuty:
         return _in_turn(by_tenant)
 
     def do(self, work: Work) -> Iterable[Work]:
-        """See :class:`worker.duties.Duty`. A monitor that was deleted or paused meanwhile is no failure."""
-        self.evaluated(work)
-        return ()
+        """See :class:`worker.duties.Duty`. A monitor that was deleted or paused meanwhile is no failure. A digest is followed by its deliveries."""
+        done = self.evaluated(work)
+        return () if done is None or done.digest is None else (planning(work.tenant, done.digest.digest_id),)
 
     def evaluated(self, work: Work) -> Evaluation | None:
         """Do one piece and tell what came of it; None when there was nothing to do any more."""
