@@ -138,5 +138,10 @@ def digest(service: Service, tenant: Tenant, digest_id: str) -> Digest:
     return service.digests.get(tenant, digest_id)
 
 
+def cited_ids(value: Digest) -> tuple[str, ...]:
+    """The documents its claims cite, each once, in the order of the claims."""
+    return tuple(dict.fromkeys(citation.doc_id for claim in value.claims for citation in (*claim.citations, *claim.counter_evidence)))
+
+
 def _watched(service: Service, tenant: Tenant, value: Monitor) -> Watched:
     return Watched(value, service.monitors.held(tenant, value))

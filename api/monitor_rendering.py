@@ -1,9 +1,11 @@
 """Serialisers of monitors, digests and deliveries, as :mod:`api.rendering` has them for everything else."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from api.casing import camel
 from api.json_values import Json, moment, number, optional_moment, optional_number
+from api.monitor_operations import Ran, WatchedPage
 from api.rendering import claim, degraded, filters, proof, refusal
 from worker.deliveries.receivers import Receiver, masked
 from worker.deliveries.record import Delivery
@@ -51,6 +53,21 @@ def monitor(value: Monitor, held: Held) -> Json:
         "problemAt": optional_moment(held.problem_at),
         "digestId": held.digest_id,
     }
+
+
+def monitor_page(value: WatchedPage) -> Json:
+    """Some monitors, and the cursor of the next page."""
+    return {"monitors": [monitor(item.monitor, item.held) for item in value.watched], "cursor": value.cursor}
+
+
+def runs(values: Iterable[Ran]) -> Json:
+    """What became of everything that was due."""
+    return {"evaluations": [_ran(value) for value in values]}
+
+
+def _ran(value: Ran) -> Json:
+    done = None if value.evaluation is None else evaluation(value.evaluation)
+    return {"tenant": value.work.tenant, "monitorId": value.work.key[0], "evaluation": done, "problem": value.problem or None}
 
 
 def evaluation(value: Evaluation) -> Json:
@@ -142,6 +159,11 @@ def delivery(value: Delivery) -> Json:
         "nextAttemptAt": moment(value.next_attempt_at) if value.state == "pending" else None,
         "deliveredAt": optional_moment(value.delivered_at),
     }
+
+
+def deliveries(values: Iterable[Delivery]) -> Json:
+    """Some deliveries, all there are."""
+    return {"deliveries": [delivery(item) for item in values], "cursor": None}
 
 
 def delivery_page(value: DeliveryPage) -> Json:

@@ -118,7 +118,10 @@ def _next_step(error: ServiceError, typed: Typed) -> str:
         return (
             f"look for the id with {' '.join(typed.command.split()[:2])} list" if typed.command.count(" ") > 1 else "wisdom documents list"
         )
-    return "run it again" if isinstance(error, Conflict) else f"{typed.command} --help"
+    if isinstance(error, Conflict):
+        shown = f"{' '.join(typed.command.split()[:2])} show tells how it is now; then " if typed.command.count(" ") > 1 else ""
+        return f"{shown}run it again"
+    return f"{typed.command} --help"
 
 
 def _exit_code(error: ServiceError) -> int:

@@ -123,7 +123,11 @@ class Monitors:
         version = known.version if known else 0
         if expected is not None and expected != version:
             problem = f"is at version {version}, not {expected}; read it again, then repeat" if version else "does not exist"
-            raise Conflict(f"the monitor {monitor.monitor_id} {problem}" if expected else f"a monitor {monitor.monitor_id} exists already")
+            raise Conflict(
+                f"the monitor {monitor.monitor_id} {problem}"
+                if expected
+                else f"a monitor {monitor.monitor_id} exists already; save it under its id to change it"
+            )
         return self._put(tenant, monitor, version)
 
     def _paused(self, monitor: Monitor, tenant: Tenant, *, paused: bool) -> Monitor:
@@ -137,7 +141,7 @@ class Monitors:
     def _acknowledged(self, tenant: Tenant, monitor: Monitor) -> Standing:
         held = self.held(tenant, monitor)
         if held.standing.state in (State.PENDING, State.FIRING):
-            raise Conflict(f"the monitor is {held.standing.state.value}; it can be acknowledged when it has resolved")
+            raise Conflict(f"the monitor is {held.standing.state.value}; it can be acknowledged when it has resolved, or paused")
         step = acknowledged(held.standing, self.clock.now())
         return (
             self.hold(tenant, monitor, replace(held, standing=step.standing), step.transition).standing

@@ -35,15 +35,16 @@ def outcome_view(outcome: Outcome, documents: Mapping[str, Document], line: Call
     commands that list what was counted."""
     parts: list[RenderableType] = []
     if outcome.answer is not None:
-        parts += _answered(outcome.answer, documents, line)
+        parts += answer_parts(outcome.answer, documents, line)
     if outcome.refusal is not None:
-        parts += _refused(outcome.refusal)
+        parts += refusal_parts(outcome.refusal)
     if outcome.degraded:
         parts += [degradation(outcome.degraded), Text("")]
     return Group(*parts, _summary(outcome))
 
 
-def _answered(answer: Answer, documents: Mapping[str, Document], line: Calling) -> Iterator[RenderableType]:
+def answer_parts(answer: Answer, documents: Mapping[str, Document], line: Calling) -> Iterator[RenderableType]:
+    """Claims, parts of the question that are not answered, and the citations."""
     numbers = _Numbers()
     for position, claim in enumerate(answer.claims, start=1):
         yield from _claim(position, claim, numbers, line)
@@ -112,7 +113,8 @@ def _citation(number: int, citation: Citation, document: Document | None) -> Ite
     yield Indented(span_in_context(text, start, end), by=5)
 
 
-def _refused(refusal: Refusal) -> Iterator[RenderableType]:
+def refusal_parts(refusal: Refusal) -> Iterator[RenderableType]:
+    """Why there is no answer, and what came nearest."""
     yield Text.assemble(("No answer: ", "bold yellow"), (refusal.reason.value, "yellow"))
     yield Indented(Text(one_line(refusal.message)))
     if refusal.score is not None and refusal.threshold is not None:

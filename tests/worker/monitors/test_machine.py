@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -220,7 +221,7 @@ def test_whatever_comes_states_are_legal_and_no_documents_are_told_of_twice(
             told.append((now, look.seen.fingerprint))
         standing = done.standing
     assert len({fingerprint for _, fingerprint in told}) == len(told)
-    for (earlier, _), (later, _) in zip(told, told[1:], strict=False):
+    for (earlier, _), (later, _) in pairwise(told):
         assert later - earlier >= policy.cooldown
 
 

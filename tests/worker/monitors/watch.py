@@ -49,7 +49,7 @@ class LaidOut:
 
     counts: dict[datetime, int | None] = field(default_factory=dict)
 
-    def observe(self, tenant: Tenant, monitor: Monitor, window: Window) -> Seen:
+    def observe(self, _tenant: Tenant, monitor: Monitor, window: Window) -> Seen:
         """See :class:`worker.monitors.observing.Observer`."""
         count = self.counts.get(window.end, 0)
         if count is None:
@@ -70,7 +70,7 @@ class LaidOut:
             fingerprint=fingerprint(monitor, ids, count, window.end) if breached else "",
         )
 
-    def describe(self, tenant: Tenant, monitor: Monitor) -> str:
+    def describe(self, _tenant: Tenant, _monitor: Monitor) -> str:
         """See :class:`worker.monitors.observing.Observer`."""
         return "documents"
 
@@ -82,7 +82,7 @@ class Refusing:
     asked: int = 0
     down: bool = False
 
-    def ask(self, tenant: Tenant, monitor: Monitor, window: Window) -> Outcome:
+    def ask(self, _tenant: Tenant, monitor: Monitor, window: Window) -> Outcome:
         """See :class:`worker.monitors.observing.Asking`."""
         self.asked += 1
         if self.down:
