@@ -97,7 +97,8 @@ async def save_monitor(_root: object, info: Info, *, input: Json) -> Json:  # no
     """See the schema."""
     request: Request = info.context
     expected = input.pop("expected_version", None)
-    return {"monitor": _monitor(await request.call(monitor_operations.save_monitor, input, expected))}
+    saved = await request.call(monitor_operations.save_monitor, input, expected)
+    return {"monitor": _monitor(saved), "warnings": list(delivery_operations.receiver_problems(request.service, saved.monitor))}
 
 
 @mutation.field("deleteMonitor")

@@ -99,6 +99,24 @@ def test_a_monitor_is_saved_and_shown_without_the_secret_part_of_its_addresses(f
     assert listed["structuredContent"]["monitors"][0]["state"] == "firing"
 
 
+@pytest.mark.parametrize(
+    ("receiver", "setting"),
+    [
+        ({"channel": "WEBHOOK", "target": "https://hooks.example/x"}, "WA_WEBHOOK_SECRET"),
+        ({"channel": "EMAIL", "target": "team@example.org"}, "WA_SMTP_URL"),
+        ({"channel": "SLACK", "target": "http://hooks.example/x"}, "WA_DELIVERY_PRIVATE_NETWORKS"),
+    ],
+)
+def test_what_will_keep_digests_from_being_sent_is_said_when_the_monitor_is_saved(
+    http: httpx.Client, watched: str, receiver: dict[str, str], setting: str
+) -> None:
+    query = "mutation($input: SaveMonitorInput!) { saveMonitor(input: $input) { warnings } }"
+    given = MONITOR | {"monitorId": "warned", "paused": True, "receivers": [receiver, {"channel": "STREAM"}]}
+    (warning,) = ask(http, query, input=given)["saveMonitor"]["warnings"]
+    assert setting in warning
+    assert ask(http, 'mutation { deleteMonitor(input: {monitorId: "warned"}) { deleted } }')["deleteMonitor"]["deleted"] is True
+
+
 def test_a_dry_run_tells_and_changes_nothing(fired: dict[str, Any]) -> None:
     assert (fired["dry"]["outcome"], fired["dry"]["stateAfter"], fired["dry"]["digestWanted"]) == ("breached", "FIRING", True)
     assert fired["dry"]["digest"] == fired["wet"]["digest"]

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from runtime.clock import Clock
+from runtime.errors import Misconfigured
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from worker.deliveries.addresses import Resolve, resolved
@@ -71,13 +72,18 @@ class Sender:
         )
 
 
-def check_receiver(receiver: Receiver, settings: Settings) -> None:
-    """Whether this receiver could be sent to at all, before anything has to be.
-
-    Raises:
-        Misconfigured: its channel lacks a setting, which is named.
-    """
-    if receiver.channel == "webhook":
-        signing_key(settings.webhook_secret)
-    if receiver.channel == "email":
-        server_of(settings.smtp_url)
+def problem_of(receiver: Receiver, settings: Settings) -> str:
+    """Why nothing can be sent to this receiver as things are, empty when nothing is known against it: to be told before an alert is lost."""
+    try:
+        if receiver.channel == "webhook":
+            signing_key(settings.webhook_secret)
+        if receiver.channel == "email":
+            server_of(settings.smtp_url)
+    except Misconfigured as error:
+        return str(error)
+    plain = receiver.channel in ("webhook", "slack") and not receiver.target.startswith("https://")
+    return (
+        "an address must begin with https:// unless WA_DELIVERY_PRIVATE_NETWORKS=true"
+        if plain and not settings.delivery_private_networks
+        else ""
+    )
