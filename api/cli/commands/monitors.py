@@ -85,7 +85,7 @@ def _save(group: typer.Typer) -> None:
         ] = None,
     ) -> None:
         """Save a monitor, new or in place of the one with that id. Another question, filter, condition or window begins in ok."""
-        from api import monitor_operations, monitor_rendering
+        from api import delivery_operations, monitor_operations, monitor_rendering
         from api.cli.views.monitors import monitor_view
 
         given = described(name, identifier, question, match, conditions, timing, selecting) if from_file is None else read_from(from_file)
@@ -93,6 +93,8 @@ def _save(group: typer.Typer) -> None:
             saved = monitor_operations.save_monitor(opened.service, opened.tenant, given, if_version)
             counted = monitor_operations.counted(opened.service, opened.tenant, saved.monitor)
             opened.screen.show(lambda: monitor_view(saved, counted), lambda: monitor_rendering.monitor(saved.monitor, saved.held))
+            for problem in delivery_operations.receiver_problems(opened.service, saved.monitor):
+                opened.screen.note(f"its digests cannot be sent: {problem}")
             line = calling(common)
             opened.screen.note(f"try it: {line('monitors', 'evaluate', saved.monitor.monitor_id, '--dry-run')}")
 
