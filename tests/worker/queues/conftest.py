@@ -45,9 +45,9 @@ class Plant:
     def settings(self, **more: str) -> Settings:
         return read_settings(self.environment(**more))
 
-    def start(self, kind: str = "both", **more: str) -> "subprocess.Popen[bytes]":
-        """A process of this kind: worker, beat, both or local."""
-        command = [sys.executable, "-m", "tests.worker.queues.worker_process", kind, self.channel.url, self.channel.name]
+    def start(self, kind: str = "both", *, duty: str = "windows", **more: str) -> "subprocess.Popen[bytes]":
+        """A process of this kind: worker, beat, both or local; with the test duty ``windows`` or the real one of ``monitors``."""
+        command = [sys.executable, "-m", "tests.worker.queues.worker_process", kind, duty, self.channel.url, self.channel.name]
         log = (self.store.parent / "workers.log").open("ab")
         with log:
             process = subprocess.Popen(command, cwd=ROOT, env=self.environment(**more), stdout=log, stderr=log, start_new_session=True)
@@ -69,6 +69,8 @@ class Plant:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(30)
+        if self.processes:
+            sys.stdout.write(self.log()[-20_000:])  # shown when the test fails
 
 
 def eventually(found: Callable[[], object], within_s: float = 60.0) -> None:

@@ -52,13 +52,13 @@ class Channel:
         with redis.Redis.from_url(self.url) as client:
             client.blpop([f"{self.name}:go:{window}"], timeout=60)
 
-    def heard(self, within_s: float = 30.0) -> Iterator[str]:
+    def heard(self, within_s: float = 60.0) -> Iterator[str]:
         """What is told, as it comes; ends when nothing comes for so long."""
         with redis.Redis.from_url(self.url, socket_timeout=within_s + 10) as client:
             while (told := client.blpop([self.name], timeout=within_s)) is not None:
                 yield told[1].decode()
 
-    def await_all(self, *wanted: str, within_s: float = 30.0) -> list[str]:
+    def await_all(self, *wanted: str, within_s: float = 60.0) -> list[str]:
         """Listen until all of these were told; returns all that was."""
         missing, told = set(wanted), []
         for each in self.heard(within_s):
