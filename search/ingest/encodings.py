@@ -22,9 +22,19 @@ _SAMPLE_BYTES = 1 << 18
 _NULS_OF_UTF16 = 0.2
 _WESTERN = "cp1252"
 _NEIGHBOURS = ("cp1250", "cp1254", "cp1257")
+_USED = (
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874", "koi8_r"),
+    *("cp932", "euc_jp", "iso2022_jp", "cp949", "gb18030", "big5", "mac_roman", "cp437", "cp850", "cp866", "iso8859_2"),
+)
+"""What files that are not Unicode are in."""
+
+_AS_GOOD = 0.05
+_OTHERS_NAMED = 3
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _ACCENTED = re.compile("[À-ÖØ-öø-ÿŒœ]")
 _BESIDE_PLAIN = re.compile("(?<=[A-Za-z])[À-ÖØ-öø-ÿŒœ]|[À-ÖØ-öø-ÿŒœ](?=[A-Za-z])")
 _WESTERN_SIGNS = frozenset("€£§°«»¡¿´·ªº„“”‘’‚–—…•™®©¹²³½¼¾±×\xa0")
+_SIGN_IN_WORD = re.compile("[A-Za-z][¹²³ªº¼½¾£¿¡][A-Za-z]")
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -81,8 +91,7 @@ def detected_encoding(blocks: Iterable[bytes]) -> Encoding:
         sample.add(line)
     if sample.broken == 0 or sample.broken < sample.sound:
         return Encoding("utf-8")
-    guess = _guessed(bytes(sample.kept))
-    return Encoding(guess, f"encoding: the file is not UTF-8; read as {guess}, which is a guess; say it with --encoding if that is wrong")
+    return _guessed(bytes(sample.kept)).encoding()
 
 
 @dataclass(slots=True)
@@ -135,23 +144,54 @@ def _unmarked_utf16(head: bytes) -> str | None:
     return "utf-16-be" if even / half > _NULS_OF_UTF16 and even > odd * 10 else None
 
 
-def _guessed(sample: bytes) -> str:
-    """The likeliest encoding. Short samples mislead the detector, so text that makes sense as Western European is that, unless a neighbour
-    of that code page suits its language better."""
-    matches = list(charset_normalizer.from_bytes(sample))
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """The likeliest codec, and others that are about as likely where the sample says too little."""
+
+    codec: str
+    others: tuple[str, ...] = ()
+
+    def encoding(self) -> Encoding:
+        """The codec with its warning."""
+        guess = f"encoding: the file is not UTF-8; read as {self.codec}, which is"
+        if not self.others:
+            return Encoding(self.codec, f"{guess} a guess; say it with --encoding if that is wrong")
+        return Encoding(self.codec, f"{guess} a weak guess: {_listed(self.others)} fit as well; say which it is with --encoding")
+
+
+def _guessed(sample: bytes) -> _Guess:
+    """The likeliest encoding of those that people use. Short samples mislead the detector, so text that makes sense as Western European is that,
+    unless a neighbour of that code page suits its language better, and text with kana is Japanese."""
+    matches = list(charset_normalizer.from_bytes(sample, cp_isolation=list(_USED)))
     western = next((match for match in matches if _WESTERN in match.could_be_from_charset), None)
     if not matches:
-        return _WESTERN
-    best = matches[0]
+        return _Guess(_WESTERN)
+    best = next((match for match in matches if _has_kana(str(match))), matches[0])
     if _looks_western(sample):
         neighbour = best.encoding in _NEIGHBOURS and (western is None or best.coherence > western.coherence)
-        return best.encoding if neighbour else _WESTERN
-    return best.encoding
+        return _Guess(best.encoding if neighbour else _WESTERN)
+    if best.coherence > 0.0:
+        return _Guess(best.encoding)
+    others = [match.encoding for match in matches if match is not best and match.chaos <= best.chaos + _AS_GOOD]
+    return _Guess(best.encoding, tuple(others[:_OTHERS_NAMED]))
+
+
+def _listed(codecs_named: tuple[str, ...]) -> str:
+    return " and ".join([", ".join(codecs_named[:-1]), codecs_named[-1]]) if len(codecs_named) > 1 else codecs_named[0]
+
+
+def _has_kana(text: str) -> bool:
+    """True when much of what is beyond ASCII is hiragana or katakana, which no other script turns into by accident."""
+    foreign = [character for character in text if not character.isascii()]
+    return len(_KANA.findall(text)) > 0.2 * len(foreign)
 
 
 def _looks_western(sample: bytes) -> bool:
-    """True when nearly every accented letter stands beside a plain one, and everything else beyond ASCII is a sign of Western typography."""
+    """True when nearly every accented letter stands beside a plain one, and everything else beyond ASCII is a sign of Western typography, none of
+    them in the middle of a word."""
     text = sample.decode(_WESTERN, "replace")
+    if _SIGN_IN_WORD.search(text):
+        return False
     foreign = [character for character in text if not character.isascii() and character not in _WESTERN_SIGNS]
     accented = len(_ACCENTED.findall(text))
     return accented == len(foreign) and len(_BESIDE_PLAIN.findall(text)) >= 0.7 * accented

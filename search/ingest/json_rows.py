@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
+from search.ingest.cleaning import shown
 from search.ingest.lines import MAX_ROW_CHARS, Lines, fault_in
 from search.ingest.rows import Problem, Row
 
@@ -61,10 +62,11 @@ def _is_object(line: str) -> bool:
 
 
 class _Reader:
-    """Reads on behind what JSON does not know (``NaN``) or Python does not take (a number of thousands of digits): it costs one row, not the file."""
+    """Reads on behind what JSON does not know (``NaN``), Python does not take (a number of thousands of digits), or nobody can mean (a name given
+    twice with different values): it costs one row, not the file."""
 
     def __init__(self) -> None:
-        self._decoder = json.JSONDecoder(parse_constant=self._constant, parse_int=self._whole_number)
+        self._decoder = json.JSONDecoder(parse_constant=self._constant, parse_int=self._whole_number, object_pairs_hook=self._named_values)
         self._fault = ""
 
     def whole(self, text: str) -> object:
@@ -80,6 +82,13 @@ class _Reader:
 
     def _taken(self, value: object) -> object:
         return Problem("row", f"is not JSON that can be taken: {self._fault}") if self._fault else value
+
+    def _named_values(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next((name for name, value in pairs if repr(found[name]) != repr(value)), None)
+            self._fault = self._fault or ("" if twice is None else f"{shown(twice)} is given twice with different values")
+        return found
 
     def _constant(self, name: str) -> None:
         self._fault = f"{name} is not JSON"

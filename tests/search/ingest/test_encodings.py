@@ -40,6 +40,9 @@ def test_unicode_is_recognised_without_a_warning(content: bytes, codec: str) -> 
         ("L'été dernier, j'ai payé 5 € à la boutique, ça a coûté trop cher\n", "cp1252"),
         ("Приложение не открывается после обновления\n" * 3, "cp1251"),
         ("アプリが開かない。更新後に動かない\n" * 3, "cp932"),
+        ("返金してください。配送がとても遅いです。\n", "cp932"),
+        ("Товар пришёл сломанным\n", "koi8_r"),
+        ("Przesyłka dotarła uszkodzona\n", "cp1250"),
         ("应用程序打不开，更新以后就坏了\n" * 3, "gb18030"),
     ],
 )
@@ -48,6 +51,28 @@ def test_other_encodings_are_guessed_and_the_guess_is_named(text: str, codec: st
     assert text.encode(codec).decode(encoding.codec) == text
     assert encoding.codec in encoding.warning
     assert "--encoding" in encoding.warning
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("Верните деньги\n", "koi8_r"),
+        ("太慢了\n", "gb18030"),
+        ("המוצר שבור\n", "cp1255"),
+        ("返金\n", "cp932"),
+        ("deszcz i słońce\n", "cp1250"),
+    ],
+)
+def test_a_guess_from_little_text_names_what_fits_as_well(text: str, codec: str) -> None:
+    encoding = detected_encoding([b"id,text\n" + text.encode(codec)])
+    assert codec in encoding.warning
+    assert "--encoding" in encoding.warning
+    assert "weak guess" in encoding.warning or encoding.codec == codec
+
+
+def test_a_guess_that_the_language_supports_names_no_others() -> None:
+    warning = detected_encoding([("Очень плохо, доставка опоздала на неделю\n" * 2).encode("koi8_r")]).warning
+    assert warning == "encoding: the file is not UTF-8; read as koi8_r, which is a guess; say it with --encoding if that is wrong"
 
 
 def test_a_fault_far_behind_is_found() -> None:

@@ -52,6 +52,20 @@ def test_a_bad_line_is_named_and_the_next_one_read(bad: str) -> None:
     assert len(result[1]) < 200
 
 
+TWICE = "is not JSON that can be taken: 'text' is given twice with different values"
+
+
+def test_a_name_given_twice_with_different_values_costs_its_row_and_is_named() -> None:
+    bad = ['{"text": "a", "text": "b"}', '{"x": {"text": 1, "text": true}}', '{"x": [{"text": [], "y": 0, "text": {}}]}']
+    for each in bad:
+        assert lines(f'{{"a": 1}}\n{each}\n{{"a": 2}}') == [{"a": 1}, TWICE, {"a": 2}]
+        assert values(f'[{{"a": 1}}, {each}, {{"a": 2}}]') == [{"a": 1}, TWICE, {"a": 2}]
+
+
+def test_a_name_given_twice_with_the_same_value_is_one() -> None:
+    assert lines('{"a": {"b": [1]}, "a": {"b": [1]}}') == [{"a": {"b": [1]}}]
+
+
 def test_the_elements_of_an_array_are_rows() -> None:
     assert values(' [ {"a": 1},\n {"a": {"b": [2]}} ]\n') == [{"a": 1}, {"a": {"b": [2]}}]
     assert values("[]") == []
