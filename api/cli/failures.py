@@ -43,6 +43,7 @@ _OPTIONS: Mapping[str, str] = {
     "match": "query",
     "engine_url": "engine",
     "file": "files",
+    "set": "eval_set",
 }
 """Fields that are spelt otherwise on the command line."""
 
