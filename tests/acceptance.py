@@ -23,6 +23,8 @@ LEGS = "contracts/test_legs_contract.py"
 INGEST = "search/ingest"
 JOBS = "worker/jobs"
 MONITORS = "worker/monitors"
+QUEUES = "worker/queues"
+DELIVERIES = "worker/deliveries"
 ENGINES = "search/engines"
 ANSWERS = "grounding/test_answering.py"
 VERIFIER = "grounding/test_verification.py"
@@ -157,12 +159,35 @@ PROMISES: tuple[Promise, ...] = (
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
     # Monitors
+    Promise("worker", "two workers and two beats, or two local workers, killed at random: every due window evaluated, one digest each",
+            (f"{QUEUES}/test_chaos.py",)),
+    Promise("worker", "poison becomes a visible dead letter after bounded attempts and delays nobody; it can be retried or dropped",
+            (f"{QUEUES}/test_celery.py::test_poison_becomes_a_dead_letter_after_bounded_attempts_and_the_others_go_on",
+             f"{QUEUES}/test_dead_letters.py", f"{QUEUES}/test_attempts.py", f"{CLI}/test_worker.py")),
+    Promise("worker", "a broker or a worker that is killed costs time only; SIGTERM finishes what runs",
+            (f"{QUEUES}/test_celery.py", f"{QUEUES}/test_broker.py", f"{QUEUES}/test_broker_errors.py")),
+    Promise("worker", "a broker that is down changes no answer; readiness, doctor and a metric say that monitors are late", (f"{DOORS}/test_broker_down.py",)),
+    Promise("worker", "without a broker one process does the same, and no slow tenant or duty delays another",
+            (f"{QUEUES}/test_local.py", f"{QUEUES}/test_turns.py")),
     Promise("monitors", "the states are a pure function: every arrow, no flapping, no digest in a cooldown, a clock that steps back does no harm",
             (f"{MONITORS}/test_machine.py",)),
     Promise("monitors", "two schedulers, a redelivery, or a death between any two writes give one digest and one transition, on both stores",
             ("contracts/test_monitors_contract.py", f"{MONITORS}/test_killed.py", f"{MONITORS}/test_shared_cases.py")),
     Promise("monitors", "late documents re-evaluate their window and update its digest in place; what cannot be seen is never clear",
             (f"{MONITORS}/test_evaluating.py",)),
+    # Deliveries and subscriptions
+    Promise("deliveries", "a digest arrives signed, under one idempotency key; an update is an update and never a new alert",
+            (f"{DELIVERIES}/test_delivering.py", "docs/test_deliveries_page.py")),
+    Promise("deliveries", "attempts are bounded and spread; what did not arrive is seen and can be sent again",
+            (f"{DELIVERIES}/test_waiting.py", f"{CLI}/test_deliveries.py",
+             f"{DELIVERIES}/test_delivering.py::test_attempts_are_bounded_and_what_was_given_up_is_seen_and_can_be_sent_again")),
+    Promise("deliveries", "a dead receiver comes before nobody; a worker that dies sends at most a second copy under the same key",
+            (f"{DELIVERIES}/test_delivering.py::test_a_dead_receiver_is_tried_once_a_tick_and_comes_before_nobody",
+             f"{DELIVERIES}/test_delivering.py::test_a_worker_that_dies_at_any_write_leaves_at_most_a_second_copy_under_the_same_key")),
+    Promise("deliveries", "inner servers cannot be reached, addresses stay secret, text of documents stays text",
+            (f"{DELIVERIES}/test_posting.py", f"{DELIVERIES}/test_receivers.py", f"{DELIVERIES}/test_slack.py", f"{DELIVERIES}/test_mail.py")),
+    Promise("deliveries", "monitors and digests through GraphQL, MCP and the command line are the same", (f"{DOORS}/test_monitors.py",)),
+    Promise("deliveries", "a subscriber is told of every digest; one that comes back with the last id misses nothing", (f"{DOORS}/test_subscriptions.py",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

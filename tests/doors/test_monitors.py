@@ -1,6 +1,11 @@
 """Monitors, digests and deliveries through the web doors, from saving a monitor to sending its digest again."""
 
+import json
+import os
+import subprocess
+import sys
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +20,7 @@ from tests.doors.sockets import talking
 from tests.worker.deliveries.receiving import closed_port
 from worker.opening import Service
 
+ROOT = Path(__file__).resolve().parents[2]
 WATCH = "watch"
 SECRET_HOOK = f"https://localhost:{closed_port()}/services/T0/secret-path"
 DIGEST = """
@@ -141,6 +147,16 @@ def test_a_digest_is_the_same_through_graphql_mcp_and_python(fired: dict[str, An
     assert listed == seen
     assert set(expected["docIds"]) == {"w-0", "w-1"}
     assert expected["claims"] or expected["refusal"]
+
+
+def test_the_command_line_gives_the_same_digest(fired: dict[str, Any], service: Service) -> None:
+    expected = monitor_rendering.digest(monitor_operations.digest(service, tenant_named(WATCH), fired["heard"]))
+    command = [sys.executable, "-m", "api.cli.main", "digests", "show", fired["heard"], "--json", "--quiet", "--tenant", WATCH]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("WA_")}
+    environ |= {"WA_ENGINE_URL": service.settings.engine_url, "WA_EMBEDDER_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected
 
 
 def test_deliveries_of_a_digest_are_seen_and_made_again(fired: dict[str, Any], http: httpx.Client, service: Service) -> None:
