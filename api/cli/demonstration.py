@@ -1,4 +1,4 @@
-"""The demo: sample corpus in, three questions, and what to try next."""
+"""The demo: sample corpus in, three questions, a monitor that fires, and what to try next."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,8 @@ import platformdirs
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from api import operations, rendering
+from api import monitor_rendering, operations, rendering
+from api.cli.alarm import Alarm, alarm_view, raised
 from api.cli.calling import Calling, calling
 from api.cli.options import Common
 from api.cli.progress import progress_on
@@ -57,17 +58,22 @@ def demonstrate(common: Common, keep: Path | None) -> None:
         report = _fill(opened)
         opened.screen.note(_filled(report, path))
         shots = [_ask(opened, shown) for shown in QUESTIONS]
+        alarm = raised(opened)
         following = tuple(next_commands(common))
-        opened.screen.show(lambda: _picture(shots, calling(common)), lambda: _value(report, shots, following))
+        line = calling(common)
+        opened.screen.show(
+            lambda: Group(_picture(shots, line), alarm_view(alarm, len(shots) + 1, line)), lambda: _value(report, shots, alarm, following)
+        )
         if not common.as_json:
             opened.screen.say("\n  ".join(["Try next:", *following]))
 
 
 def next_commands(common: Common) -> Iterator[str]:
-    """Three commands that work when pasted."""
+    """Commands that work when pasted."""
     line = calling(common)
     yield line("ask", "What do customers say about cash withdrawals?")
     yield line("themes", "refund", "--limit", "5")
+    yield line("monitors", "list")
     yield line("serve")
 
 
@@ -111,10 +117,12 @@ def _picture(shots: list[Shot], line: Calling) -> RenderableType:
     return Group(*parts)
 
 
-def _value(report: IngestReport, shots: list[Shot], following: tuple[str, ...]) -> dict[str, object]:
+def _value(report: IngestReport, shots: list[Shot], alarm: Alarm, following: tuple[str, ...]) -> dict[str, object]:
     return {
         "notice": ASSIGNED_NOTICE,
         "report": rendering.ingest_report(report),
         "results": [rendering.ask_result(shot.outcome, shot.documents) for shot in shots],
+        "monitor": monitor_rendering.monitor(alarm.watched.monitor, alarm.watched.held),
+        "digest": None if alarm.digest is None else monitor_rendering.digest(alarm.digest),
         "next": list(following),
     }

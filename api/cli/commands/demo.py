@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")] = False,
         quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes on standard error.")] = False,
     ) -> None:
-        """Ingest a sample of real customer messages and show a cited answer, a refusal and a count.
+        """Ingest a sample of real customer messages and show a cited answer, a refusal, a count and a monitor that fires.
 
         Needs no server, key or network. The store it fills is kept, so that the commands it prints at its end can be tried; delete the file to
         be rid of it.
