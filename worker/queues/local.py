@@ -142,6 +142,7 @@ def run_local(settings: Settings, opening: Opening, *, queues: Sequence[str] = Q
     with opening(settings) as working, serving_metrics(settings, working.metrics.registry):
         scheduler = LocalScheduler(working, queues)
         with _stopped_by_signals(scheduler):
+            logger("worker").info("ready", duties=sorted(working.duties))
             scheduler.run()
     return 0
 

@@ -1,6 +1,9 @@
 """``wisdom worker`` and its dead letters, as users have them."""
 
 import json
+import signal
+import subprocess
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from runtime.settings import read_settings
 from runtime.tenancy import Tenant
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
-from tests.api.cli.conftest import Run
+from tests.api.cli.conftest import Run, arguments, environment
 from worker.duties import Work
 from worker.queues.dead_letters import DeadLetters
 
@@ -50,6 +53,21 @@ def test_each_is_retried_or_dropped_once(run: Run, given_up: str, action: str) -
     assert f"there is no dead letter {letter_id}" in again.stderr
     assert json.loads(run("worker", "dead-letters", action, "--all", *where, "--json").stdout)["missing"] == []
     assert "nothing was given up" in run("worker", "dead-letters", "list", *where).stdout
+
+
+@pytest.mark.slow
+def test_a_local_worker_says_what_runs_and_stops_cleanly(tmp_path: Path) -> None:
+    command = arguments("worker", "--local", "--concurrency", "3", "--engine", f"sqlite:///{tmp_path / 'store.db'}")
+    variables = {"WA_WORKER_METRICS_PORT": "0", "WA_LOG_FORMAT": "json"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(tmp_path, **variables)) as worker:
+        assert worker.stderr is not None
+        said = list(takewhile(lambda line: '"ready"' not in line, worker.stderr))
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(60) == 0
+    assert said[0].startswith(
+        "WisdomAgent worker: 3 pieces of work at once, for monitors, deliveries, ingest, evaluation, events; looks for due work"
+    )
+    assert "no broker" in said[1]
 
 
 def test_a_worker_without_a_broker_says_what_to_do(run: Run) -> None:

@@ -3,10 +3,12 @@
 import signal
 from collections import Counter
 
+import httpx
 import pytest
 
 from runtime.clock import SystemClock
 from runtime.tenancy import Tenant
+from tests.servers import free_port
 from tests.worker.queues.conftest import Plant, eventually
 from tests.worker.queues.windows import SECRET, digests, plan
 from worker.queues.broker_queue import open_broker_queue
@@ -54,6 +56,17 @@ def test_poison_becomes_a_dead_letter_after_bounded_attempts_and_the_others_go_o
     assert "process ended" in found["dies"].error
     assert "process ended" in found["deaf"].error
     assert SECRET not in str(found.values())
+
+
+def test_the_metrics_of_all_processes_are_on_one_port(plant: Plant) -> None:
+    for number in range(8):
+        plan(plant.state, f"w{number}")
+    port = free_port()
+    plant.start("both", WA_WORKER_METRICS_PORT=str(port))
+    plant.channel.await_all(*(f"finished:w{number}" for number in range(8)))
+    eventually(
+        lambda: 'wa_tasks_total{outcome="done",task="windows"} 8.0' in httpx.get(f"http://127.0.0.1:{port}/metrics").text, within_s=10
+    )
 
 
 def test_a_dead_letter_that_is_retried_is_done(plant: Plant) -> None:
