@@ -16,6 +16,7 @@ class Promise:
 
 
 CLI = "api/cli"
+EVALUATION = "grounding/evaluation"
 DOORS = "doors"
 ENGINE = "contracts/test_engine_contract.py"
 COUNTS = "contracts/test_aggregate_contract.py"
@@ -188,6 +189,22 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DELIVERIES}/test_posting.py", f"{DELIVERIES}/test_receivers.py", f"{DELIVERIES}/test_slack.py", f"{DELIVERIES}/test_mail.py")),
     Promise("deliveries", "monitors and digests through GraphQL, MCP and the command line are the same", (f"{DOORS}/test_monitors.py",)),
     Promise("deliveries", "a subscriber is told of every digest; one that comes back with the last id misses nothing", (f"{DOORS}/test_subscriptions.py",)),
+    # Evaluation
+    Promise("evaluation", "every metric is checked by hand, has a source, and is undefined with a reason rather than not a number",
+            (f"{EVALUATION}/test_metrics.py", f"{EVALUATION}/test_grading.py")),
+    Promise("evaluation", "refusing everything, answering everything and failing every time pass no gate", (f"{EVALUATION}/test_trivial_systems.py",)),
+    Promise("evaluation", "the gate names what failed and what changed since the baseline; its exit code is 5",
+            (f"{EVALUATION}/test_gate.py", f"{CLI}/test_evaluations.py")),
+    Promise("evaluation", "cases are asked through ask; one that raises is an error of that case; the same store gives the same results",
+            (f"{EVALUATION}/test_running.py",)),
+    Promise("evaluation", "sets are validated by row and field; 180 cases of the sample are counted again by plain Python",
+            (f"{EVALUATION}/test_set_files.py", f"{EVALUATION}/test_banking_set.py")),
+    Promise("evaluation", "public sets are built from the user's own files, with their traps handled", (f"{EVALUATION}/test_builders.py",)),
+    Promise("evaluation", "reports are kept with their event, and exported as JSON, Markdown and one HTML file that loads nothing",
+            (f"{EVALUATION}/test_reports.py", f"{EVALUATION}/test_exports.py")),
+    Promise("evaluation", "the worker runs scheduled ones in chunks; a death costs one chunk and never a second report",
+            ("worker/evaluations/test_scheduled.py",)),
+    Promise("evaluation", "evaluations through GraphQL stay within a tenant and within bounds", (f"{DOORS}/test_evaluations.py",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",
