@@ -15,10 +15,8 @@ from datetime import datetime
 from runtime.clock import Clock
 from runtime.errors import NotFound, ServiceError, Unavailable
 from runtime.tenancy import Tenant
-from search.ingest.parsing import Defaults
 from search.ingest.pipeline import Ingester
 from search.ingest.rows import Row, RowSource
-from search.ingest.scalars import MAX_VERSION
 from search.ingest.tally import RowOutcome
 from search.ports import DocumentStore
 from worker.duties import Queue, Work
@@ -28,14 +26,12 @@ from worker.jobs.intents import AsIntended, Versions
 from worker.jobs.job import Job
 from worker.jobs.next_work import NAME, next_work
 from worker.jobs.outcome import ChunkOutcome, outcome_of
+from worker.jobs.resuming import AS_READ, stored_already
 from worker.jobs.store import Jobs
 from worker.queues.dead_letters import DeadLetters
 
 GIVEN_UP = ("given_up",)
 """Ends the key of work whose chunk became a dead letter."""
-
-AS_READ = Defaults(max_text_chars=MAX_VERSION)
-"""Rows were checked when they were handed in; the limits of whoever stores them do not matter."""
 
 LOST = "the rows of chunk {number} are not in the state store any more; hand the input in again, what is stored comes back as unchanged"
 
@@ -130,10 +126,12 @@ class IngestJobs:
             return self._lost(tenant, job)
         waiting = [row for row in chunk.rows if not self._settled_before(tenant, job, number, row)]
         doc_ids = sorted({str(row.values["doc_id"]) for row in waiting})
+        repeated = self.jobs.intents.begun(tenant, job.job_id, number) is not None
         before = self.jobs.intents.begin(tenant, job.job_id, number, doc_ids, self.store)
         if not self._begun(tenant, job.job_id, number):
             return False
-        after = self.jobs.settle(tenant, job.job_id, number, self._stored(tenant, job, chunk, waiting, before))
+        settled = stored_already(waiting, before, self.store.stored(tenant, doc_ids)) if repeated and doc_ids else []
+        after = self.jobs.settle(tenant, job.job_id, number, self._stored(tenant, job, chunk, waiting, before, settled))
         if after is None:
             return False
         self._clear(tenant, after, number)
@@ -149,11 +147,19 @@ class IngestJobs:
             self.jobs.intents.remove(tenant, job_id, [number])
         return False
 
-    def _stored(self, tenant: Tenant, job: Job, chunk: WaitingChunk, waiting: Sequence[WaitingRow], before: Versions) -> ChunkOutcome:
-        told: list[RowOutcome] = []
+    def _stored(
+        self,
+        tenant: Tenant,
+        job: Job,
+        chunk: WaitingChunk,
+        waiting: Sequence[WaitingRow],
+        before: Versions,
+        settled: Sequence[RowOutcome],
+    ) -> ChunkOutcome:
+        told, done = [*settled], {outcome.row for outcome in settled}
         report = self.ingester.over(AsIntended(self.store, before)).ingest(
             tenant,
-            RowSource([Row(row.number, row.values) for row in waiting]),
+            RowSource([Row(row.number, row.values) for row in waiting if row.number not in done]),
             batch_id=f"{job.job_id}-{job.next_chunk:08d}",
             defaults=AS_READ,
             on_outcome=told.append,

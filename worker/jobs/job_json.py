@@ -12,16 +12,19 @@ from worker.jobs.packing import PART_CHARS, packed, unpacked
 
 _MOMENTS = ("created_at", "handed_in_at", "started_at", "served_at", "finished_at")
 _TUPLES = ("warnings", "attribute_fields")
+_LONG = ("mapping", "warnings", "attribute_fields")
+"""Names of columns and notices about them may be many."""
 
 
 def job_as_json(job: Job) -> dict[str, Any]:
-    """Every field under its name."""
-    return {each.name: _plain(getattr(job, each.name)) for each in fields(Job)}
+    """Every field under its name, the long ones packed together."""
+    values = {each.name: _plain(getattr(job, each.name)) for each in fields(Job)}
+    return {name: value for name, value in values.items() if name not in _LONG} | {"long": packed({name: values[name] for name in _LONG})}
 
 
 def job_from_json(body: Mapping[str, Any]) -> Job:
     """The job that :func:`job_as_json` was given."""
-    values = {each.name: body[each.name] for each in fields(Job) if each.name in body}
+    values = {each.name: body[each.name] for each in fields(Job) if each.name in body} | unpacked(body["long"])
     values |= {name: datetime.fromisoformat(values[name]) for name in _MOMENTS if values.get(name)}
     values |= {name: tuple(values[name]) for name in _TUPLES}
     return Job(**values | {"named": {kind: tuple(ids) for kind, ids in values["named"].items()}})

@@ -166,6 +166,16 @@ def test_what_another_writer_changed_meanwhile_is_not_lost_and_the_report_adds_u
     assert stored(desk)["t-3"] == (2, "b")
 
 
+def test_what_was_stored_before_a_crash_is_not_embedded_again(desk: Bench) -> None:
+    job = desk.hand_in([*(ticket(f"t-{n}", f"text {n}") for n in range(8)), ticket("t-0", "newer text"), ticket("t-1", "text 1")])
+    with pytest.raises(Ended):
+        _run(desk, desk.worker(store=Mortal(desk.engine, Life(2, after=True, end=die))))
+    first = len(desk.embedder.texts)
+    desk.finish()
+    assert counted(desk.report(job)) == {"received": 10, "indexed": 8, "updated": 1, "duplicate": 1}
+    assert set(desk.embedder.texts[first:]) == {"text 0", "text 1", "newer text"}
+
+
 def test_a_document_deleted_between_crash_and_repetition_stays_deleted(desk: Bench) -> None:
     job = desk.hand_in([ticket(f"t-{n}", f"text {n}") for n in range(5)])
     life = Life(1, after=True, end=die)

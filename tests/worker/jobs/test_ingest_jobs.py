@@ -1,5 +1,6 @@
 """A job from its first row to its report, on every store."""
 
+import random
 from datetime import timedelta
 from pathlib import Path
 
@@ -111,6 +112,20 @@ def test_a_row_longer_than_an_entry_of_the_state_store_is_kept_and_stored(both: 
     found = both.engine.document(both.tenant, "long")
     assert found is not None
     assert found.text == text[:199_000]
+
+
+def test_rejected_rows_and_columns_of_any_size_fit_into_the_state_store(desk: Bench) -> None:
+    desk.settings = desk.settings.model_copy(update={"job_chunk_rows": 1000})
+    desk.__post_init__()
+    noise = random.Random(7)
+    rows = [ticket(f"t-{n}", "", note="".join(chr(noise.randrange(0x4E00, 0x9FA0)) for _ in range(32_000))) for n in range(30)]
+    wide = [ticket(f"w-{n}", "fine", **{f"{chr(0x4E00 + n) * 190}{k}": "x" for k in range(50)}) for n in range(20)]
+    job = desk.hand_in([*rows, *wide, ticket("x", "", note="n" * 100_001)])
+    desk.finish()
+    assert counted(desk.report(job)) == {"received": 51, "indexed": 20, "rejected": 31}
+    originals = [each.original for each in desk.jobs.rejected(desk.tenant, job.job_id)]
+    assert originals == [*rows, None]
+    assert len(desk.job(job).attribute_fields) == 1000
 
 
 def test_half_characters_and_what_json_does_not_know_cost_a_row_and_not_the_job(both: Bench) -> None:
