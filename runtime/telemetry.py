@@ -136,7 +136,7 @@ METRICS: tuple[MetricSpec, ...] = (
     ),
     MetricSpec("wa_llm_duration_seconds", "histogram", "Time of one call to a language model", ("role",), _SECONDS),
     MetricSpec("wa_llm_tokens_total", "counter", "Tokens sent to and received from language models", ("role", "direction")),
-    MetricSpec("wa_eval_runs_total", "counter", "Evaluation runs, by result of the gate: passed, failed or error", ("result",)),
+    MetricSpec("wa_eval_runs_total", "counter", "Evaluation runs, by result of the gate: passed, failed, ungated or error", ("result",)),
     MetricSpec("wa_eval_score_ratio", "gauge", "Latest score of an evaluation, by metric", ("metric",)),
     MetricSpec("wa_breaker_state", "gauge", "Circuit of a dependency: 0 closed, 1 half open, 2 open", ("dependency",)),
     MetricSpec("wa_bulkhead_in_flight", "gauge", "Calls to a dependency in progress", ("dependency",)),
