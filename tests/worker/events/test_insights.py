@@ -1,6 +1,7 @@
 """What people read of the counts: equal to what the engine counts, right without a worker, and gone with the tenant."""
 
 import random
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,18 @@ def changed(number: int, chosen: random.Random) -> dict[str, Any]:
     )
 
 
-def test_counts_equal_the_engines_after_indexing_updating_moving_and_deleting(desk: Desk) -> None:
+@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch"))])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    """A desk over each engine."""
+    over: dict[str, str] = {}
+    if request.param == "opensearch":
+        over = {"engine_url": request.getfixturevalue("opensearch_url"), "index_prefix": request.getfixturevalue("opensearch_prefix")}
+    with open_desk(tmp_path, **over) as opened:
+        yield opened
+
+
+def test_counts_equal_the_engines_after_indexing_updating_moving_and_deleting(either: Desk) -> None:
+    desk = either
     chosen = random.Random(3)
     service = desk.service
     desk.load([changed(number, chosen) for number in range(40)])
@@ -105,7 +117,8 @@ def test_with_redis_the_reader_leaves_relaying_to_the_workers_and_says_what_wait
         assert (found.documents, found.waiting) == (0, 1)
 
 
-def test_erasing_a_tenant_leaves_no_event_no_log_and_no_count(desk: Desk) -> None:
+def test_erasing_a_tenant_leaves_no_event_no_log_and_no_count(either: Desk) -> None:
+    desk = either
     service = desk.service
     desk.load([record("t1", "The refund arrived after nine days.")])
     operations.insights(service, ACME)

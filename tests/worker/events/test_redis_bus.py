@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +12,14 @@ import redis.exceptions
 
 from runtime.errors import Unavailable
 from runtime.events import Event
-from runtime.tenancy import Tenant
 from tests.servers import free_port, running_valkey
+from tests.worker.events.mill import ACME, BIRCH, digest, folded, keep, open_mill, without_page
+from worker.duties import Work
 from worker.events import redis_bus
 from worker.events.bus import SHARDS, Sequenced, shard_of
+from worker.events.counting import GROUP
 from worker.events.redis_bus import RedisBus
 
-ACME = Tenant("acme")
 SENT = Sequenced(1, Event("e1", "digest.published", ACME, datetime(2026, 3, 1, tzinfo=UTC), "d1"))
 
 live = pytest.mark.live("valkey")
@@ -104,3 +106,24 @@ def test_leases_count_their_changes_of_hands(valkey_url: str, valkey_prefix: str
         while int(other.get(key) or 0) == 1:
             bus.read("g", "two")
         assert int(other.get(key) or 0) == 2
+
+
+@live
+def test_events_wait_in_the_outbox_while_the_server_is_away_and_are_counted_once_when_it_is_back(tmp_path: Path) -> None:
+    events = [digest((ACME, BIRCH)[number % 2], number) for number in range(40)]
+    with running_valkey(durable=True) as server, opened(server.url) as bus, open_mill(tmp_path / "store.db", bus) as mill:
+        keep(mill.state, events[:20])
+        mill.run()
+        server.kill()
+        keep(mill.state, events[20:])
+        (work,) = mill.relaying.due(mill.clock.now())
+        assert mill.relaying.do(work) == ()
+        assert list(mill.state.outbox()) == events[20:]
+        assert mill.counting.do(Work("count_events", ACME, ("page", "1"))) == ()
+        server.start()
+        mill.run()
+        for tenant in (ACME, BIRCH):
+            assert without_page(mill.projection(tenant)) == folded([event for event in events if event.tenant == tenant])
+        while mill.counting.consume():
+            pass
+        assert bus.lag(GROUP).unread == 0
