@@ -171,7 +171,7 @@ def test_a_writer_that_comes_late_tells_only_what_its_recovery_did_not(
             return (*first, *engine.write(tenant, writes[1:]))
 
     told.write(ACME, [written("z", "zero")])
-    ToldEngine(Slow(), engine.state, clock).write(ACME, [written("a", "one"), written("b", "two")])  # type: ignore[arg-type]
+    ToldEngine(Slow(), engine.state, clock).write(ACME, [written("a", "one"), written("b", "two")])
     assert [ids(event) for event in events(engine)] == [["z"], ["a"], ["b"]]
 
 
@@ -204,7 +204,7 @@ def test_a_state_store_that_goes_away_after_the_write_is_no_failure_of_the_write
             return getattr(engine.state, name)
 
     told.write(ACME, [written("z", "zero")])
-    outcomes = ToldEngine(engine, Leaving(), clock).write(ACME, [written("a", "one")])  # type: ignore[arg-type]
+    outcomes = ToldEngine(engine, Leaving(), clock).write(ACME, [written("a", "one")])
     assert [outcome.kind for outcome in outcomes] == ["indexed"]
     recover(engine, clock)
     assert [ids(event) for event in events(engine)] == [["z"], ["a"]]

@@ -16,7 +16,7 @@ from tests.servers import free_port, running_valkey
 from tests.worker.events.mill import ACME, BIRCH, digest, folded, keep, open_mill, without_page
 from worker.duties import Work
 from worker.events import redis_bus
-from worker.events.bus import SHARDS, Sequenced, shard_of
+from worker.events.bus import SHARDS, Delivery, Sequenced, shard_of
 from worker.events.counting import GROUP
 from worker.events.redis_bus import RedisBus
 
@@ -37,7 +37,7 @@ def test_a_server_that_is_not_there_is_unavailable_and_says_no_address(call: str
         calls = {
             "publish": lambda: bus.publish([SENT]),
             "read": lambda: bus.read("g", "one"),
-            "acknowledge": lambda: bus.acknowledge("g", [redis_bus.Delivery(0, "1-1", SENT, 1)]),
+            "acknowledge": lambda: bus.acknowledge("g", [Delivery(0, "1-1", SENT, 1)]),
             "dead": bus.dead,
             "lag": lambda: bus.lag("g"),
             "forget": lambda: bus.forget(ACME),

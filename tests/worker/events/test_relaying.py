@@ -42,7 +42,7 @@ def test_the_bus_gets_what_the_log_has_with_the_same_numbers(mill: Mill) -> None
 
 def test_a_bus_that_is_down_keeps_events_where_they_are_and_fails_nothing(tmp_path: Path) -> None:
     events = [digest(ACME, number) for number in range(5)]
-    with open_mill(tmp_path / "store.db", DownBus()) as mill:  # type: ignore[arg-type]
+    with open_mill(tmp_path / "store.db", DownBus()) as mill:
         keep(mill.state, events)
         for _ in range(3):
             (work,) = mill.relaying.due(mill.clock.now())
@@ -89,9 +89,9 @@ def test_a_relay_that_dies_at_any_call_loses_and_doubles_nothing(mill: Mill, at:
     events = [digest((ACME, BIRCH)[number % 2], number) for number in range(6)]
     keep(mill.state, events[:4])
     dying = DyingState(mill.state, at, after=after)
-    log = type(mill.log)(dying)  # type: ignore[arg-type]
+    log = type(mill.log)(dying)
     with suppress(Dies):
-        Relay(dying, log, mill.bus, mill.metrics).relay()  # type: ignore[arg-type]
+        Relay(dying, log, mill.bus, mill.metrics).relay()
     keep(mill.state, events[4:])
     mill.run()
     for tenant in (ACME, BIRCH):
