@@ -97,7 +97,7 @@ def _retry(group: typer.Typer) -> None:
 
 
 def _rejects(group: typer.Typer) -> None:
-    @command(group, "jobs rejects", example="wisdom jobs rejects job-01ab… > rejected.jsonl")
+    @command(group, "jobs rejects", example="wisdom jobs rejects job-01ab…")
     def rejected_rows(job_id: JobId, common: Common) -> None:
         """Print every rejected row of a job, one JSON value a line, with the original row where it can be."""
         from api import job_operations, job_rendering
