@@ -21,7 +21,7 @@ from worker.queues.liveness import health
 
 AT_ONCE = 10_000
 """Pieces of a tick that are noted in one round trip."""
-BUNDLE = 25
+BUNDLE = 50
 """Pieces of one tenant that one message spreads: a tenant with thousands of due monitors is at most this far ahead of another."""
 
 
@@ -88,7 +88,7 @@ class BrokerQueue:
     def _publish(self, task: str, arguments: Sequence[Any], queue: str, **options: Any) -> None:
         def publish(_timeout_s: float) -> None:
             with translated():
-                self._app.send_task(task, args=arguments, queue=queue, **options)
+                self._app.send_task(task, args=arguments, queue=queue, argsrepr="", kwargsrepr="", **options)
 
         self._guard.call(publish, repeatable=False)
 

@@ -26,6 +26,20 @@ SILENCED_FOR_S = 600
 QUEUED, RUNNING, DEAD = b"queued", b"running", b"dead"
 T = TypeVar("T")
 
+AT_ONCE = 2000
+ANNOUNCE = """
+local fresh = {}
+for number, key in ipairs(KEYS) do
+  local note = redis.call('GET', key)
+  if not note or (ARGV[3] == '1' and note ~= ARGV[1]) then
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+    fresh[#fresh + 1] = number
+  end
+end
+return fresh
+"""
+"""Which of the keys were not noted as queued, and are now; a tick asks for very many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spans:
@@ -55,19 +69,15 @@ class Ledger:
     def announce(self, pieces: Sequence[Work], *, kept_s: float, though_running: bool = False) -> list[Work]:
         """The pieces that nobody was told of yet, noted as queued from now on. Running ones count as told of, unless ``though_running``: what was
         saved meanwhile may have come too late for them."""
-        if though_running:
-            noted = self._try(lambda: self._client.mget([self._pending(work) for work in pieces]), [None] * len(pieces))
-            pieces = [work for work, note in zip(pieces, noted, strict=True) if note != QUEUED]
-        if not pieces:
-            return []
+        fresh: list[Work] = []
+        for start in range(0, len(pieces), AT_ONCE):
+            fresh += self._announced(pieces[start : start + AT_ONCE], _ms(kept_s), int(though_running))
+        return fresh
 
-        def note() -> list[Any]:
-            with self._client.pipeline(transaction=False) as batch:
-                for work in pieces:
-                    batch.set(self._pending(work), QUEUED, nx=not though_running, px=_ms(kept_s))
-                return list(batch.execute())
-
-        return [work for work, fresh in zip(pieces, self._try(note, [True] * len(pieces)), strict=True) if fresh]
+    def _announced(self, pieces: Sequence[Work], kept_ms: int, though_running: int) -> Sequence[Work]:
+        keys = [self._pending(work) for work in pieces]
+        found = self._try(lambda: self._client.eval(ANNOUNCE, len(keys), *keys, QUEUED, kept_ms, though_running), None)
+        return pieces if found is None else [pieces[number - 1] for number in found]
 
     def queued(self, work: Work, kept_s: float) -> None:
         """Note that the work waits."""
