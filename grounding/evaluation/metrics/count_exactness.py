@@ -1,6 +1,7 @@
 """Share of cases with expected numbers in which every one of them is proven exactly: a near miss is a miss.
 
-Exact match of numbers as in DROP (Dua et al. 2019, arXiv 1903.00161), on proven values in place of text. A case that was refused, raised an error or proves no number is not exact.
+Exact match of numbers as in DROP (Dua et al. 2019, arXiv 1903.00161), on proven values in place of text.
+A case that was refused, raised an error or proves no number is not exact.
 """
 
 from grounding.evaluation.metrics.metric import Metric, Part, share
