@@ -16,7 +16,7 @@ _MACHINE = re.compile(
 _ORDER = re.compile(
     r"(?:^|[.:;,!?\-–—\n\"]\s*|\b(?:please|now|must|should|instead|and|then|to|only|just)\s+)"
     r"(?:reply|respond|answer|say|state|output|print|write|repeat|report|claim|tell|ignore|disregard|forget|override|pretend|act|cite|quote|list|reveal|"
-    r"send|delete|call|execute|run|mark|classify|rate|summari[sz]e|conclude|include|use|give|show|return|treat|follow|obey|refuse)\b",
+    r"send|delete|call|execute|run|mark|classify|rate|summari[sz]e|conclude|include|use|give|show|return|treat|follow|obey|refuse|append|add|insert|mention|attach|forward|post|fetch|visit|open|load|copy|decode)\b",
     re.IGNORECASE,
 )
 _STRONG = re.compile(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from grounding.addressing import gives_orders
 from grounding.answerability import Judgement
 from grounding.answers import Citation, Draft, Evidence
 from grounding.asking import asks
@@ -75,6 +76,11 @@ def evidence_of(retrieval: Retrieval, drafts: Sequence[Draft], judgement: Judgem
         hit.candidate for hit in retrieval.hits if hit.candidate.passage.doc_id in cites or hit.candidate.passage.passage_id in compared
     )
     return Evidence((*kept, *copied))
+
+
+def without_orders(evidence: Evidence) -> Evidence:
+    """The evidence for what a language model wrote: passages that give orders were not shown to it and bear out none of its words, not even by chance."""
+    return Evidence(tuple(candidate for candidate in evidence.candidates if not gives_orders(candidate.passage.text)))
 
 
 def reread(engine: Engine, tenant: Tenant, citations: Iterable[Citation]) -> dict[Citation, Citation]:

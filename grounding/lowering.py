@@ -1,16 +1,19 @@
-"""Verdicts can be lowered after the verifier, and nothing can raise one: what a language model wrote must also answer, and a judge may doubt it."""
+"""Verdicts can be lowered after the verifier, and nothing can raise one: what a language model wrote must also keep to the words of its citations and answer
+the question, and a judge may doubt it."""
 
 from collections.abc import Collection
 from dataclasses import replace
 
 from grounding.answerability import Judgement, SentenceScore
-from grounding.answers import Because, Citation, Verdict
+from grounding.answers import Because, Citation, Draft, Verdict
 from grounding.asking import asks
 from grounding.drafting import answering
+from grounding.faithful import keeps_to
 from grounding.intents import Form
 from grounding.verifying import Verified, same_words
 
 _REASONS: dict[Because, str] = {
+    "overlap": "it says in its own words what no cited span says",
     "question": "the cited span does not answer the question",
     "judge": "a language model that judges doubts that the cited span says this",
 }
@@ -38,6 +41,18 @@ def beside_the_point(verified: Verified, judgement: Judgement, form: Form, quest
         for place, (draft, verdict) in enumerate(zip(verified.drafts, verified.verdicts, strict=True))
         if draft.writer and verdict.supported and not any(_holds(citation, stating) for citation in verdict.citations)
     )
+
+
+def kept_to_words(verified: Verified) -> Verified:
+    """What a language model wrote keeps the citations whose words it keeps to; without any it is lowered."""
+    pairs = zip(verified.drafts, verified.verdicts, strict=True)
+    narrowed = tuple(_narrowed(draft, verdict) if draft.writer and verdict.supported else verdict for draft, verdict in pairs)
+    lost = {place for place, verdict in enumerate(narrowed) if verdict.supported and not verdict.citations}
+    return lowered(replace(verified, verdicts=narrowed), lost, "overlap")
+
+
+def _narrowed(draft: Draft, verdict: Verdict) -> Verdict:
+    return replace(verdict, citations=tuple(citation for citation in verdict.citations if keeps_to(draft.text, citation.quote)))
 
 
 def worded_anew(verified: Verified) -> tuple[int, ...]:

@@ -33,10 +33,12 @@ def newest_hits(engine: Engine, tenant: Tenant, filters: Filters, limit: int, *,
 
 def every_sentence(retrieval: Retrieval) -> Judgement:
     """Every sentence of the evidence as an answer, in order of rank: where no topic is asked for there is nothing to be beside it. Passages that give
-    orders go last."""
+    orders count only where there are no others."""
+    passages = [hit.candidate.passage for hit in retrieval.hits]
+    harmless = [passage for passage in passages if not gives_orders(passage.text)]
     listed = tuple(
         SentenceScore(passage.doc_id, passage.passage_id, passage.start + span.start, passage.start + span.end, span.of(passage.text), 1.0)
-        for passage in sorted((hit.candidate.passage for hit in retrieval.hits), key=lambda passage: gives_orders(passage.text))
+        for passage in harmless or passages
         for span in sentences(passage.text)
     )
     return Judgement(1.0 if listed else 0.0, 0.0, "", (), listed)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from grounding.answerability import Answerability, Judgement
 from grounding.answers import Claim, Draft, Evidence, Verdict
 from grounding.drafting import answering
-from grounding.evidence import copies, evidence_of, readable, telling_hits
+from grounding.evidence import copies, evidence_of, readable, telling_hits, without_orders
 from grounding.intents import Form, wants_newest
-from grounding.lowering import beside_the_point, lowered, without, worded_anew
+from grounding.lowering import beside_the_point, kept_to_words, lowered, without, worded_anew
 from grounding.models import NO_MODELS, Models
 from grounding.overview import every_sentence, newest_hits
 from grounding.ports import Drafter, Verifier
@@ -203,6 +203,8 @@ class Readings:
 
     def _checked(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement, drafts: tuple[Draft, ...]) -> None:
         evidence = evidence_of(retrieval, drafts, judgement, copies(self._engine, run.tenant, drafts, retrieval))
+        if any(draft.writer for draft in drafts):
+            evidence = without_orders(evidence)
         first = last = self._verified(run, result.part, drafts, evidence, judgement)
         apart = spoken_apart(first, judgement)
         for _ in range(self._settings.ask_max_repairs):
@@ -222,6 +224,7 @@ class Readings:
             run.recorder.spending.call("verify_written" if written else "verify")
             verified = Verified(tuple(drafts), self._verdicts(run, drafts, evidence))
             if written:
+                verified = kept_to_words(verified)
                 verified = lowered(verified, beside_the_point(verified, judgement, part.form, part.subject), "question")
             step.detail.update(claims=len(drafts), supported=len(verified.supported), dropped=verified.dropped_as_json())
         return verified

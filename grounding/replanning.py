@@ -1,6 +1,6 @@
-"""What a planner may change of a plan: the kind of a part, where the rules can make a whole part of it, and a second wording for the search.
+"""What a planner may change of a plan: a second wording for the search and, among the kinds the plan has anyway, the kind of a part.
 
-Filters, accounts, periods, tenants and the number of parts are not its to choose.
+Filters, accounts, periods, tenants, the number of parts and kinds the rules found nowhere in the question are not its to choose.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,16 @@ class Wish:
 
 
 def revised(plan: Plan, wishes: Sequence[Wish], vocabulary: Vocabulary) -> Plan:
-    """The plan with the wishes that are allowed; ``plan`` itself when they are not one for each part."""
-    if len(wishes) != len(plan.parts) or plan.small_talk:
+    """The plan with its wishes; ``plan`` itself when they are not allowed."""
+    if plan.small_talk or not allowed(plan, wishes):
         return plan
     return replace(plan, parts=tuple(_part(part, wish, vocabulary) for part, wish in zip(plan.parts, wishes, strict=True)))
+
+
+def allowed(plan: Plan, wishes: Sequence[Wish]) -> bool:
+    """One wish for each part, of a kind that the plan has."""
+    own = {part.intent for part in plan.parts}
+    return len(wishes) == len(plan.parts) and all(wish.intent in own for wish in wishes)
 
 
 def _part(part: Part, wish: Wish, vocabulary: Vocabulary) -> Part:

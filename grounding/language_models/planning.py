@@ -8,7 +8,7 @@ from grounding.language_models.prompts.reading import prompt
 from grounding.language_models.shapes import WishedPlan
 from grounding.language_models.speaking import Speakers
 from grounding.question_parts import Plan
-from grounding.replanning import Wish
+from grounding.replanning import Wish, allowed
 from grounding.talk import Talk
 
 RULES = "the question was planned by rules alone"
@@ -33,7 +33,8 @@ class AskingPlanner:
         heard = self._speakers.ask(_ROLE, prompt(_ROLE), values, WishedPlan, talk, without=RULES)
         if heard is None:
             return ()
-        if len(heard.said.parts) != len(plan.parts):
-            talk.lose(_ROLE, f"{heard.model} planned {len(heard.said.parts)} parts where there are {len(plan.parts)}; {RULES}")
+        wishes = tuple(Wish(Intent(part.kind), part.search) for part in heard.said.parts)
+        if not allowed(plan, wishes):
+            talk.lose(_ROLE, f"{heard.model} planned what is not its to choose; {RULES}")
             return ()
-        return tuple(Wish(Intent(part.kind), part.search) for part in heard.said.parts)
+        return wishes

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Kind = Literal["evidence", "count", "top", "trend", "compare"]
+Kind = Literal["evidence", "count", "top", "trend", "compare", "account"]
 
 
 class Shape(BaseModel):

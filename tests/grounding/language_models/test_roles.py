@@ -245,6 +245,7 @@ class TestPlanning:
             '{"parts": []}',
             '{"parts": [{"kind": "delete", "search": "x"}]}',
             '{"parts": [{"kind": "small_talk", "search": "x"}]}',
+            '{"parts": [{"kind": "count", "search": "x"}]}',
             '{"parts": [{"kind": "evidence", "search": "a"}, {"kind": "evidence", "search": "b"}]}',
         ],
     )
@@ -265,10 +266,15 @@ class TestPlanning:
         outcome = desk.ask(QUESTION, filters=filters)
         assert outcome.trace.plan["parts"][0]["filters"] == desk_with(None).ask(QUESTION, filters=filters).trace.plan["parts"][0]["filters"]
 
-    def test_a_wished_count_that_cannot_be_made_is_answered_as_the_rules_would(self, servers: Servers, desk_with: OpenDesk) -> None:
-        server = servers(by_role(plan='{"parts": [{"kind": "trend", "search": ""}]}'))
-        desk = desk_with(server, llm_roles="plan")
-        assert cited(desk.ask(QUESTION)) >= {"c1", "c3"}
+    def test_a_kind_the_plan_has_may_be_given_to_another_part_and_a_refusal_of_it_is_not_final(
+        self, servers: Servers, desk_with: OpenDesk
+    ) -> None:
+        question = "How many tickets mention receipts? What do reviewers say about crashes?"
+        server = servers(by_role(plan='{"parts": [{"kind": "count", "search": ""}, {"kind": "count", "search": ""}]}'))
+        outcome = desk_with(server, llm_roles="plan").ask(question)
+        assert outcome.trace.plan["parts"][0]["intent"] == "count"
+        assert all(claim.citations or claim.proof for claim in answered(outcome).claims)
+        assert not outcome.degraded
 
     def test_small_talk_is_not_sent_anywhere(self, servers: Servers, desk_with: OpenDesk) -> None:
         server = servers(by_role(plan="{}"))
