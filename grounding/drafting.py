@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from grounding.addressing import speaks_to_the_machine
+from grounding.answer_types import keeps_demands
 from grounding.answerability import Judgement, SentenceScore
 from grounding.answers import ClaimKind, Draft
 from grounding.asking import asks
@@ -94,14 +95,16 @@ def _opposed(question: str, judgement: Judgement) -> tuple[SentenceScore, ...]:
 
 
 def answering(judgement: Judgement, form: Form, question: str) -> tuple[SentenceScore, ...]:
-    """The sentences that may stand as an answer, best first. One that itself asks answers no question of fact, however alike the two are; one that has the
-    topic of a yes-or-no question and not what is asked of it answers neither way."""
+    """The sentences that may stand as an answer, best first. One that itself asks answers no question of fact, however alike the two are; nor does one that
+    lacks what the question demands beyond its topic. Without what a yes-or-no question asks of its topic a sentence answers neither way."""
     if form is Form.BROAD:
         return judgement.sentences
     if form is Form.TOPIC:
         return judgement.answers
     stating = tuple(sentence for sentence in judgement.answers if not asks(sentence.text))
-    return stating if form is not Form.YES_NO else tuple(sentence for sentence in stating if takes_stance(question, sentence.text))
+    if form is Form.YES_NO:
+        return tuple(sentence for sentence in stating if takes_stance(question, sentence.text))
+    return tuple(sentence for sentence in stating if keeps_demands(question, sentence.text, sentence.score))
 
 
 def _few_per_passage(sentences: Sequence[SentenceScore], limit: int) -> tuple[SentenceScore, ...]:
