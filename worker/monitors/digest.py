@@ -80,7 +80,7 @@ def digest_as_json(digest: Digest) -> dict[str, Any]:
 
 def digest_from_json(digest_id: str, body: Mapping[str, Any]) -> Digest:
     """The inverse of :func:`digest_as_json`."""
-    instants = {name: datetime.fromisoformat(body[name]) for name in _INSTANTS}
+    instants: dict[str, Any] = {name: datetime.fromisoformat(body[name]) for name in _INSTANTS}
     return Digest(
         digest_id=digest_id,
         **{name: body[name] for name in _PLAIN},

@@ -15,8 +15,9 @@ from worker.deliveries.duty import planning
 from worker.duties import Queue, Work
 from worker.monitors.evaluating import Evaluation, Evaluator
 from worker.monitors.machine import CLOCK_SLACK
+from worker.monitors.monitor import Monitor
 from worker.monitors.store import HELD_KIND, KIND, Monitors
-from worker.monitors.window import latest_window
+from worker.monitors.window import grid, latest_window
 
 NAME = "evaluate_monitor"
 LATE_CHECKS = 12
@@ -39,10 +40,10 @@ class MonitorDuty:
     def due(self, now: datetime) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`. Only what is due is kept in memory; a monitor that cannot be read is counted and passed over."""
         by_tenant: dict[Tenant, list[Work]] = defaultdict(list)
-        generations = _Generations(self.engine)
+        generations, ends = _Generations(self.engine), _Ends(now)
         for tenant, monitor, held in self._pairs():
             try:
-                key = _due(tenant, monitor.body, held, now, generations)
+                key = _due(tenant, monitor.body, held, ends, generations)
             except (KeyError, TypeError, ValueError):
                 self.metrics.count("wa_monitors_evaluated_total", outcome="error")
                 logger(__name__).error("a monitor cannot be read", tenant=tenant, monitor=monitor.entry_id)
@@ -82,6 +83,11 @@ class MonitorDuty:
             yield tenant, monitor, other[1] if other is not None and found else None
 
 
+def looking(tenant: Tenant, monitor: Monitor, now: datetime) -> Work:
+    """The work that looks at the newest window of a monitor, for whoever does not want to wait for the next tick."""
+    return Work(NAME, tenant, (monitor.monitor_id, latest_window(now, monitor.window_s, monitor.cadence_s).end.isoformat()))
+
+
 class _Generations:
     """The engine's generation of each tenant, asked for once; None when the engine does not answer."""
 
@@ -98,24 +104,38 @@ class _Generations:
         return self._known[tenant]
 
 
+class _Ends:
+    """The ends of the newest windows, worked out once for each cadence; as texts, which compare as the instants do."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self.far_ahead = (now + CLOCK_SLACK).replace(microsecond=0).isoformat()
+        self._known: dict[int, str] = {}
+
+    def of(self, cadence_s: int) -> str:
+        if cadence_s not in self._known:
+            self._known[cadence_s] = grid(self.now, cadence_s).isoformat()
+        return self._known[cadence_s]
+
+
 def _due(
-    tenant: Tenant, monitor: Mapping[str, Any], held: StateEntry | None, now: datetime, generations: _Generations
+    tenant: Tenant, monitor: Mapping[str, Any], held: StateEntry | None, ends: _Ends, generations: _Generations
 ) -> tuple[str, ...] | None:
     """The rest of the key of what is due for a monitor, None when nothing is."""
     if monitor["paused"]:
         return None
-    window = latest_window(now, monitor["window_s"], monitor["cadence_s"])
+    end = ends.of(monitor["cadence_s"])
     looks = held.body["standing"]["looks"] if held is not None else ()
-    latest = datetime.fromisoformat(looks[-1]["end"]) if looks else None
+    latest: str = looks[-1]["end"] if looks else ""
     edited = held is not None and held.body["revision"] != monitor["revision"]
-    if held is None or edited or latest is None or latest < window.end or latest > now + CLOCK_SLACK:
-        return (window.end.isoformat(),)
+    if held is None or edited or latest < end or latest > ends.far_ahead:
+        return (end,)
     if held.body["wanted"] is not None:
-        return latest.isoformat(), held.body["wanted"]["digest_id"]
-    if latest != window.end or not _rested(held.body, monitor["cadence_s"], now):
+        return latest, held.body["wanted"]["digest_id"]
+    if latest != end or not _rested(held.body, monitor["cadence_s"], ends.now):
         return None
     generation = generations.of(tenant)
-    return None if generation in (None, held.body["generation"]) else (latest.isoformat(), f"late-{generation}")
+    return None if generation in (None, held.body["generation"]) else (latest, f"late-{generation}")
 
 
 def _rested(held: Mapping[str, Any], cadence_s: int, now: datetime) -> bool:
