@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from grounding.language_models.endpoint import Endpoint
+from grounding.language_models.failing import SAID, NotUsable, why_of
+from grounding.language_models.opening import Place, open_endpoints, places
 from runtime.clock import Clock
-from runtime.errors import Misconfigured, ServiceError
+from runtime.errors import Misconfigured, ServiceError, Unavailable
 from runtime.settings import Settings
+from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant, tenant_named
 from search.embedding.minilm import verify_weights
 from search.embedding.opening import open_embedder
@@ -30,6 +34,7 @@ NO_DISK = 100 << 20
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """A clock that shows less was never set."""
 AHEAD = timedelta(days=1)
+LLM_TIMEOUT_S = 5.0
 PACKAGES = ("wisdomagent", "numpy", "onnxruntime", "tokenizers", "opensearch-py", "fastapi", "ariadne", "mcp", "celery")
 
 
@@ -48,6 +53,7 @@ def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
     yield versions()
     yield disk(settings)
     yield Check("settings", "ok", f"{_set_by_user(settings)} set by WA_ variables or options, the rest by default")
+    yield from language_models(settings, clock)
     with ExitStack() as stack:
         try:
             embedder = stack.enter_context(open_embedder(settings))
@@ -72,6 +78,32 @@ def worker(settings: Settings, clock: Clock) -> Check:
         return Check("worker", "ok", f"the broker answers, a worker was alive {found.age_s:.0f} s ago")
     next_step = "start the broker that WA_REDIS_URL names" if found.status == "unavailable" else "start wisdom worker"
     return Check("worker", "warning", found.message, next_step)
+
+
+def language_models(settings: Settings, clock: Clock) -> Iterator[Check]:
+    """One line for each configured endpoint: it answers and knows the model. One that does not is a warning, since nothing depends on it."""
+    try:
+        with open_endpoints(settings, clock, Metrics()) as endpoints:
+            if not endpoints:
+                yield Check("language models", "ok", "none configured; answers quote the documents")
+            for endpoint, place in zip(endpoints, places(settings), strict=True):
+                yield _language_model(endpoint, place)
+    except Misconfigured as error:
+        yield Check("language models", "wrong", str(error), "see docs/language_models.md")
+
+
+def _language_model(endpoint: Endpoint, place: Place) -> Check:
+    name = f"language model, {place.name}"
+    found = f"{place.model} at {urlsplit(place.url).netloc.rpartition('@')[2]}, {'key ********' if place.key else 'no key'}"
+    try:
+        listed = endpoint.names(LLM_TIMEOUT_S)
+    except (NotUsable, Unavailable) as error:
+        return Check(
+            name, "warning", f"{found}: {SAID[why_of(error)]}", f"check {place.variable} and its key and model; until then others answer"
+        )
+    if listed and place.model not in listed:
+        return Check(name, "warning", f"{found}: answers, and does not list that model", f"it lists {', '.join(listed[:5])}")
+    return Check(name, "ok", f"{found}: answers")
 
 
 def versions() -> Check:

@@ -8,6 +8,7 @@ import pytest
 
 from api.cli.checks import calendar
 from tests.api.cli.conftest import Run, environment
+from tests.grounding.language_models.misbehaving_server import fails, model_server
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -18,7 +19,7 @@ def test_a_healthy_machine_exits_with_0(process: Run, store: str) -> None:
     value = json.loads(ended.stdout)
     assert value["ok"]
     names = [check["name"] for check in value["checks"]]
-    assert names == ["versions", "disk", "settings", "model", "engine", "documents", "clock", "worker"]
+    assert names == ["versions", "disk", "settings", "language models", "model", "engine", "documents", "clock", "worker"]
 
 
 def test_a_store_that_is_not_there_yet_is_fine_and_is_not_made(run: Run, tmp_path: Path) -> None:
@@ -67,3 +68,43 @@ def test_no_secret_is_shown(run: Run, tmp_path: Path) -> None:
 )
 def test_the_clock_is_compared_with_the_newest_document(newest: datetime | None, now: datetime, status: str) -> None:
     assert calendar(newest, now).status == status
+
+
+def _llm(run: Run, **environment: str) -> "dict[str, dict[str, str]]":
+    ended = run("doctor", "--json", **environment)
+    return {check["name"]: check for check in json.loads(ended.stdout)["checks"]}
+
+
+def test_language_models_are_asked_whether_they_answer_and_keys_are_masked(run: Run) -> None:
+    with model_server(fails(500)) as first, model_server(fails(500)) as second:
+        first.models, second.models = ("small", "large"), ("other",)
+        keys = {"WA_LLM_API_KEY": "sk-first-secret", "WA_LLM_FALLBACK_API_KEY": "sk-second-secret"}
+        urls = {"WA_LLM_BASE_URL": first.url, "WA_LLM_FALLBACK_BASE_URL": second.url, "WA_LLM_MODEL": "small"}
+        found = _llm(run, **keys, **urls)
+    assert found["language model, primary"]["status"] == "ok"
+    assert found["language model, primary"]["found"].endswith("key ********: answers")
+    assert found["language model, fallback"]["status"] == "warning"
+    assert found["language model, fallback"]["nextStep"] == "it lists other"
+    assert "secret" not in json.dumps(found)
+    assert first.headers[0]["authorization"] == "Bearer sk-first-secret"
+
+
+def test_a_language_model_that_does_not_answer_is_a_warning(run: Run) -> None:
+    found = _llm(run, WA_LLM_BASE_URL="http://127.0.0.1:9/v1", WA_LLM_MODEL="small")
+    assert found["language model, primary"]["status"] == "warning"
+    assert "did not answer" in found["language model, primary"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"WA_LLM_BASE_URL": "http://127.0.0.1:9/v1"}, "WA_LLM_MODEL"),
+        ({"WA_LLM_BASE_URL": "nonsense", "WA_LLM_MODEL": "m"}, "WA_LLM_BASE_URL"),
+        ({"WA_LLM_FALLBACK_BASE_URL": "http://127.0.0.1:9/v1"}, "WA_LLM_BASE_URL"),
+        ({"WA_LLM_BASE_URL": "http://127.0.0.1:9", "WA_LLM_MODEL": "m", "WA_LLM_FALLBACK_BASE_URL": "ftp://x"}, "WA_LLM_FALLBACK_BASE_URL"),
+    ],
+)
+def test_half_a_configuration_of_language_models_is_wrong_and_named(run: Run, environment: dict[str, str], named: str) -> None:
+    found = _llm(run, **environment)
+    assert found["language models"]["status"] == "wrong"
+    assert named in found["language models"]["found"]
