@@ -9,7 +9,7 @@ from typing import Any
 VARIABLE = "WA_TEST_CASES"
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "cases"
 NOT_OURS = ("monitors.json",)
-"""Files of parts that do not exist yet."""
+"""Files that need a runner of their own: ``tests/worker/monitors/test_shared_cases.py``."""
 
 TENANT = "acme"
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from grounding.answering import Answerer
@@ -14,6 +15,7 @@ from grounding.topics import Topic, Topics
 from grounding.trace_json import proof_as_json, proof_from_json
 from runtime.errors import BudgetExceeded, Unavailable
 from runtime.tenancy import Tenant
+from search.documents import Filters
 from search.filters import narrowed
 from search.listing import listing_of
 from search.ports import Engine
@@ -26,6 +28,7 @@ from worker.monitors.window import Window
 FINGERPRINTED = 1000
 """Newest documents whose ids tell one digest from another."""
 
+REMEMBERED_TOPICS = 256
 SHOWN_IDS = 100
 """Ids kept in a digest; the proof's cursor lists all of them."""
 
@@ -103,11 +106,12 @@ class CorpusObserver:
         self._engine = engine
         self._topics = topics
         self._asking = asking
+        self._remembered = lru_cache(REMEMBERED_TOPICS)(self._found)
 
     def observe(self, tenant: Tenant, monitor: Monitor, window: Window) -> Seen:
         """See :class:`Observer`."""
         try:
-            topic = self._topics.of(tenant, monitor.question, monitor.filters, monitor.match)
+            topic = self._topic(tenant, monitor)
             counted = self._topics.count(tenant, topic, window.start, window.end)
             if isinstance(monitor.condition, Answered):
                 return self._answered(tenant, monitor, monitor.condition, window, topic, counted)
@@ -117,7 +121,14 @@ class CorpusObserver:
 
     def describe(self, tenant: Tenant, monitor: Monitor) -> str:
         """See :class:`Observer`."""
-        return self._topics.of(tenant, monitor.question, monitor.filters, monitor.match).described()
+        return self._topic(tenant, monitor).described()
+
+    def _topic(self, tenant: Tenant, monitor: Monitor) -> Topic:
+        """The topic of the question, found again only when documents have changed."""
+        return self._remembered(tenant, monitor.question, monitor.filters, monitor.match, self._engine.generation(tenant))
+
+    def _found(self, tenant: Tenant, question: str, filters: Filters, match: str | None, _generation: int) -> Topic:
+        return self._topics.of(tenant, question, filters, match)
 
     def _counted(
         self, tenant: Tenant, monitor: Monitor, condition: Count | Share | Change, window: Window, topic: Topic, counted: Proof
