@@ -9,7 +9,7 @@ from runtime.tenancy import Tenant
 from worker.duties import Work
 from worker.monitors.digest import Digest
 from worker.monitors.digests import DigestPage
-from worker.monitors.duty import NAME, MonitorDuty
+from worker.monitors.duty import NAME, MonitorDuty, looking
 from worker.monitors.evaluating import Evaluation
 from worker.monitors.monitor import Monitor
 from worker.monitors.standing import Held
@@ -62,13 +62,16 @@ def counted(service: Service, tenant: Tenant, value: Monitor) -> str:
 
 
 def save_monitor(service: Service, tenant: Tenant, given: object, expected: int | None = None) -> Watched:
-    """Create or replace.
+    """Create or replace; where a worker can be told, it looks at once.
 
     Raises:
         InvalidRequest: names the member that is wrong.
         Conflict: there is one already, or not in the version that is expected.
     """
-    return _watched(service, tenant, service.saving.save(tenant, given, expected))
+    saved = service.saving.save(tenant, given, expected)
+    if not saved.paused:
+        service.queue.nudge(looking(tenant, saved, service.clock.now()))
+    return _watched(service, tenant, saved)
 
 
 def delete_monitor(service: Service, tenant: Tenant, monitor_id: str) -> bool:
