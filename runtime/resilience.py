@@ -7,11 +7,11 @@ outages and not on single failures. Only :class:`Unavailable` is a failure; any 
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import tenacity
 
@@ -118,6 +118,16 @@ class RetryPolicy:
     attempts: int = 3
     first_wait_s: float = 0.1
     longest_wait_s: float = 2.0
+
+
+@runtime_checkable
+class Guarded(Protocol):
+    """Something that calls dependencies through guards; which ones may change."""
+
+    @property
+    def guards(self) -> Sequence["Guard"]:
+        """The guards as of now."""
+        ...
 
 
 class Guard:

@@ -12,6 +12,8 @@ from typing import Any, Literal, TextIO
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+from runtime.guard_metrics import GuardCollector
+from runtime.resilience import Guarded
 from runtime.settings import Settings
 
 _CORRELATION = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -88,13 +90,15 @@ def logger(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One row of the table: name without labels' values, kind, what it counts, its labels and, for histograms, its buckets."""
+    """One row of the table: name without labels' values, kind, what it counts, its labels and, for histograms, its buckets. ``read``: nobody tells of it, it
+    is read from the guards when it is asked for."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     help: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
+    read: bool = False
 
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -138,9 +142,9 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_llm_tokens_total", "counter", "Tokens sent to and received from language models", ("role", "direction")),
     MetricSpec("wa_eval_runs_total", "counter", "Evaluation runs, by result of the gate: passed, failed, ungated or error", ("result",)),
     MetricSpec("wa_eval_score_ratio", "gauge", "Latest score of an evaluation, by metric", ("metric",)),
-    MetricSpec("wa_breaker_state", "gauge", "Circuit of a dependency: 0 closed, 1 half open, 2 open", ("dependency",)),
-    MetricSpec("wa_bulkhead_in_flight", "gauge", "Calls to a dependency in progress", ("dependency",)),
-    MetricSpec("wa_retries_total", "counter", "Repeated calls to a dependency", ("dependency",)),
+    MetricSpec("wa_breaker_state", "gauge", "Circuit of a dependency: 0 closed, 1 half open, 2 open", ("dependency",), read=True),
+    MetricSpec("wa_bulkhead_in_flight", "gauge", "Calls to a dependency in progress", ("dependency",), read=True),
+    MetricSpec("wa_retries_total", "counter", "Repeated calls to a dependency", ("dependency",), read=True),
 )
 
 
@@ -150,7 +154,14 @@ class Metrics:
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
-        self._instruments: dict[str, Instrument] = {spec.name: self._made(spec) for spec in METRICS}
+        self._instruments: dict[str, Instrument] = {spec.name: self._made(spec) for spec in METRICS if not spec.read}
+        self._guards = GuardCollector({spec.name: spec.help for spec in METRICS if spec.read})
+        self.registry.register(self._guards)
+
+    def watch(self, guarded: object) -> None:
+        """Read the guards of whatever has some, whenever metrics are asked for; anything else is left alone."""
+        if isinstance(guarded, Guarded):
+            self._guards.watch(lambda: guarded.guards)
 
     def count(self, name: str, amount: float = 1.0, **labels: str) -> None:
         """Add to a counter."""

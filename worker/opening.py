@@ -138,8 +138,11 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
             events=events,
         )
+        for guarded in (store, embedder):
+            metrics.watch(guarded)
         duties = {duty.name: duty for duty in duties_of(service)}
         with open_queue(settings, clock, duties) as queue:
+            metrics.watch(queue)
             yield replace(service, duties=duties, queue=queue)
 
 
@@ -157,4 +160,5 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
 
 def _deliver(service: Service) -> DeliverDuty:
     sender = Sender(service.settings, service.clock)
+    service.metrics.watch(sender)
     return DeliverDuty(service.deliveries, service.digests, service.monitors, sender, service.clock, service.metrics, service.settings)

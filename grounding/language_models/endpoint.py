@@ -27,6 +27,11 @@ class Endpoint:
         self._client, self._key = client, key
         self._dialect = Dialect()
 
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What every call goes through."""
+        return (self.guard,)
+
     def reply(self, request: Request, deadline: Deadline) -> Reply:
         """What the model says before ``deadline``.
 

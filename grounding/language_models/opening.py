@@ -94,14 +94,15 @@ def _open(place: Place, settings: Settings, clock: Clock, metrics: Metrics) -> I
         retry=RetryPolicy(attempts=settings.retry_attempts, longest_wait_s=LONGEST_WAIT_S),
         breaker_failures=settings.breaker_failures,
         breaker_open_s=settings.breaker_open_s,
-        on_retry=lambda dependency: metrics.count("wa_retries_total", dependency=dependency),
     )
     transport = BoundedTransport(settings.llm_max_output_tokens)
     with httpx2.Client(transport=transport, headers={"accept-encoding": "identity"}, follow_redirects=False) as http:
         client = OpenAI(
             base_url=place.url, api_key=place.key or NO_KEY, max_retries=0, http_client=http, default_headers=_nothing_of_ours()
         )
-        yield Endpoint(place.name, place.model, client, guard, key=place.key)
+        endpoint = Endpoint(place.name, place.model, client, guard, key=place.key)
+        metrics.watch(endpoint)
+        yield endpoint
 
 
 def _nothing_of_ours() -> dict[str, str]:

@@ -41,6 +41,11 @@ class OpenAICompatible:
         return f"openai:{self._name}"
 
     @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What every call goes through."""
+        return (self._guard,)
+
+    @property
     def dimension(self) -> int:
         """As set, or as the server's first answer had it."""
         return self._dimension

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from runtime.clock import Clock
 from runtime.errors import Misconfigured
+from runtime.resilience import Guard
 from runtime.settings import Settings
 from search.engines.told import ToldEngine
 from search.ports import Embedder, Engine, StateStore
@@ -15,10 +16,11 @@ from search.ports import Embedder, Engine, StateStore
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open engine and the state store that lives beside its documents."""
+    """An open engine and the state store that lives beside its documents; what its calls go through where it is elsewhere."""
 
     engine: Engine
     state: StateStore
+    guards: tuple[Guard, ...] = ()
 
 
 @contextmanager
@@ -40,7 +42,7 @@ def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterato
         from search.engines.opensearch import open_opensearch
 
         with open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock) as cluster:
-            yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state)
+            yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state, cluster.guards)
     else:
         raise Misconfigured(f"WA_ENGINE_URL must begin with sqlite:/// or http(s)://, not {scheme or 'nothing'}://")
 

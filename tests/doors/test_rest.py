@@ -1,12 +1,19 @@
 """REST and the routes for those who run the service."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
 
+from api.app import create_app
+from runtime.errors import Unavailable
+from runtime.settings import read_settings
 from tests.doors.calls import posted
+from tests.doors.serving import running
+from tests.faults.sockets import answering, listening
+from worker.opening import open_service
 
 PROBLEM = "application/problem+json"
 
@@ -144,3 +151,23 @@ def test_the_description_names_every_field_of_the_bodies(http: httpx.Client) -> 
     schema = paths["/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert set(schema["properties"]) == {"question", "topK", "filters", "budget", "timeZone"}
     assert all(field.get("description") for field in schema["properties"].values())
+
+
+def test_metrics_tell_of_an_endpoint_that_fails(tmp_path: Path) -> None:
+    with listening(answering("busy", status="503 Service Unavailable")) as endpoint:
+        settings = read_settings(
+            {},
+            engine_url=f"sqlite:///{tmp_path / 'store.db'}",
+            embedder="openai:e5",
+            embedder_url=endpoint,
+            embedder_dimension=4,
+            retry_attempts=2,
+            breaker_failures=1,
+        )
+        with open_service(settings) as service, running(create_app(service)) as url:
+            with pytest.raises(Unavailable):
+                service.embedder.embed(["a text"])
+            text = httpx.get(f"{url}/metrics").text
+    assert 'wa_breaker_state{dependency="embedder"} 2.0' in text
+    assert 'wa_bulkhead_in_flight{dependency="embedder"} 0.0' in text
+    assert 'wa_retries_total{dependency="embedder"} 1.0' in text

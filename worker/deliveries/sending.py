@@ -50,6 +50,12 @@ class Sender:
         channel = self._channels[receiver.channel]
         self.guard(receiver).call(lambda timeout_s: channel.send(parcel, timeout_s), repeatable=False)
 
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """Those of the hosts sent to lately."""
+        with self._lock:
+            return tuple(self._guards.values())
+
     def guard(self, receiver: Receiver) -> Guard:
         """The one guard of this receiver's host; those not used for long are forgotten."""
         with self._lock:

@@ -35,6 +35,11 @@ class BrokerQueue:
         self._queue_of = queue_of
         self.ledger = ledger
 
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What calls to the broker go through."""
+        return (self._guard,)
+
     def nudge(self, *pieces: Work) -> bool:
         """See :class:`worker.duties.WorkQueue`."""
         try:

@@ -1,11 +1,12 @@
 """The work queue of these settings: the broker's, or none."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 from runtime.clock import Clock
+from runtime.resilience import Guard, Guarded
 from runtime.settings import Settings
 from worker.duties import Duty, NoQueue, Work, WorkerHealth, WorkQueue
 from worker.queues.broker_settings import check_broker
@@ -21,6 +22,12 @@ class _AtFirstNudge:
         self._lock = threading.Lock()
         self._queue: WorkQueue | None = None
         self.stack = ExitStack()
+
+    @property
+    def guards(self) -> Sequence[Guard]:
+        """Those of the queue, once it is open."""
+        queue = self._queue
+        return queue.guards if isinstance(queue, Guarded) else ()
 
     def nudge(self, *pieces: Work) -> bool:
         """See :class:`worker.duties.WorkQueue`."""
