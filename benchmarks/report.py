@@ -70,6 +70,12 @@ SECTIONS = (
         ),
     ),
     Section(
+        "monitors",
+        "Looking for due work",
+        "Every duty of the service over the embedded store; the broker is a Valkey on the same machine.",
+        ("benchmarks.monitors",),
+    ),
+    Section(
         "speed-opensearch",
         "Speed beside a bare client, OpenSearch",
         "Same node, same records, same searches, in turns.",
