@@ -61,10 +61,9 @@ class MonitorDuty:
         """Do one piece and tell what came of it; None when there was nothing to do any more."""
         monitor_id, end = work.key[0], datetime.fromisoformat(work.key[1])
         try:
-            monitor = self.monitors.get(work.tenant, monitor_id)
-            if monitor.paused:
+            if self.monitors.get(work.tenant, monitor_id).paused:
                 return None
-            return self.evaluator.evaluate(work.tenant, monitor_id, end - timedelta(seconds=monitor.window_s))
+            return self.evaluator.evaluate_ending(work.tenant, monitor_id, end)
         except NotFound:
             return None
         except ServiceError:

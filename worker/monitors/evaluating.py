@@ -24,7 +24,7 @@ from worker.monitors.retrying import repeated
 from worker.monitors.standing import Held, Wanted, numbers_of
 from worker.monitors.store import Monitors
 from worker.monitors.telling import blank_digest, told
-from worker.monitors.window import Window, latest_window, window_ending, window_starting
+from worker.monitors.window import Window, grid, latest_window, window_ending, window_starting
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,12 @@ class Evaluator:
         monitor = self._monitors.get(tenant, monitor_id)
         window = window_starting(window_start, self._clock.now(), monitor.window_s, monitor.cadence_s)
         return self._evaluated(tenant, monitor, window, dry_run=dry_run)
+
+    def evaluate_ending(self, tenant: Tenant, monitor_id: str, window_end: datetime) -> Evaluation:
+        """Evaluate the window that ends there, as whoever found it due says: their clock may be a little ahead of this one. See :meth:`evaluate`."""
+        monitor = self._monitors.get(tenant, monitor_id)
+        window = window_ending(grid(window_end, monitor.cadence_s), monitor.window_s)
+        return self._evaluated(tenant, monitor, window, dry_run=False)
 
     def evaluate_latest(self, tenant: Tenant, monitor_id: str, *, dry_run: bool = False) -> Evaluation:
         """Evaluate the newest window that is over; see :meth:`evaluate`."""

@@ -271,3 +271,13 @@ def test_the_next_window_is_a_cadence_later_however_long_windows_are(watch: Watc
     done = watch.tick(monitor, at(0) + timedelta(minutes=25))
     assert (done.window.start, done.window.end) == (at(-6) + timedelta(minutes=20), at(0) + timedelta(minutes=20))
     assert done.outcome == "breached"
+
+
+def test_a_worker_whose_clock_is_behind_evaluates_what_was_found_due(watch: Watch) -> None:
+    watch.save()
+    watch.lay_out({at(1): 12})
+    (work,) = [work for work in watch.duty.due(at(1)) if work.tenant == watch.tenant]
+    watch.clock.instant = at(1) - timedelta(seconds=20)
+    done = watch.duty.evaluated(work)
+    assert done is not None
+    assert (done.outcome, done.window.end) == ("breached", at(1))
