@@ -85,7 +85,7 @@ class Settings(BaseSettings):
 
     ask_max_steps: int = Field(32, ge=1, le=100, description="steps of one run")
     ask_max_calls_per_tool: int = Field(6, ge=1, le=100, description="calls of one tool in one run")
-    ask_max_tokens: int = Field(8000, ge=1, le=1_000_000, description="tokens of evidence one run may read")
+    ask_max_tokens: int = Field(8000, ge=1, le=1_000_000, description="tokens of evidence one run may read; language models may use as many again")
     ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run")
     ask_max_repairs: int = Field(1, ge=0, le=5, description="times a draft is pruned and verified again")
 

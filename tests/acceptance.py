@@ -18,6 +18,7 @@ class Promise:
 CLI = "api/cli"
 EVALUATION = "grounding/evaluation"
 DOORS = "doors"
+MODELS = "grounding/language_models"
 ENGINE = "contracts/test_engine_contract.py"
 COUNTS = "contracts/test_aggregate_contract.py"
 LEGS = "contracts/test_legs_contract.py"
@@ -211,6 +212,19 @@ PROMISES: tuple[Promise, ...] = (
     Promise("evaluation", "the worker runs scheduled ones in chunks; a death costs one chunk and never a second report",
             ("worker/evaluations/test_scheduled.py",)),
     Promise("evaluation", "evaluations through GraphQL stay within a tenant and within bounds", (f"{DOORS}/test_evaluations.py",)),
+    # Language models
+    Promise("language models", "every way in which a model fails leads to the second one, then to the documents, and the answer says so",
+            (f"{MODELS}/test_falling_back.py",)),
+    Promise("language models", "a model words claims and cites labels; it invents no id, figure, link or word, and is never asked for a number",
+            (f"{MODELS}/test_roles.py", f"{MODELS}/test_pieces.py")),
+    Promise("language models", "a judge can only lower a verdict; a planner only words a second search",
+            (f"{MODELS}/test_roles.py::test_a_verdict_can_be_lowered_and_never_raised",
+             f"{MODELS}/test_roles.py::test_filters_and_tenants_are_not_its_to_choose")),
+    Promise("language models", "nothing in a document becomes an instruction or an uncited claim, in 15 languages, with a model that obeys every document",
+            (f"{MODELS}/test_injections.py",)),
+    Promise("language models", "without one nothing changes", (f"{MODELS}/test_falling_back.py::test_without_a_model_nothing_changes",)),
+    Promise("language models", "wisdom doctor says of each endpoint whether it answers, with its key masked",
+            (f"{CLI}/test_doctor.py::test_language_models_are_asked_whether_they_answer_and_keys_are_masked",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

@@ -8,7 +8,7 @@ from api.casing import snake
 from tests.cases.doors import Result, dumped
 
 FIELD_NAMES = {"timezone": "time_zone", "occurred_from": "since", "occurred_to": "until"}
-PIPELINE = {"plan", "count", "prove", "retrieve", "relevance", "answerability", "draft", "verify", "repair", "finalize"}
+PIPELINE = {"plan", "count", "prove", "retrieve", "relevance", "answerability", "draft", "verify", "repair", "judge", "finalize"}
 """The steps a run may take; which ones is settled before a record is read."""
 
 Check = Callable[[Result, Any, "Texts"], None]
