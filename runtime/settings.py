@@ -85,7 +85,9 @@ class Settings(BaseSettings):
 
     ask_max_steps: int = Field(32, ge=1, le=100, description="steps of one run")
     ask_max_calls_per_tool: int = Field(6, ge=1, le=100, description="calls of one tool in one run")
-    ask_max_tokens: int = Field(8000, ge=1, le=1_000_000, description="tokens of evidence one run may read; language models may use as many again")
+    ask_max_tokens: int = Field(
+        8000, ge=1, le=1_000_000, description="tokens of evidence one run may read; language models may use as many again"
+    )
     ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run")
     ask_max_repairs: int = Field(1, ge=0, le=5, description="times a draft is pruned and verified again")
 
@@ -119,7 +121,8 @@ class Settings(BaseSettings):
     delivery_timeout_s: float = Field(10.0, gt=0, le=120, description="longest wait for one attempt to deliver a digest")
     delivery_attempts: int = Field(6, ge=1, le=100, description="attempts to deliver a digest to one receiver before it stays undelivered")
     delivery_private_networks: bool = Field(
-        default=False, description="allow deliveries to loopback and private addresses, which a tenant could otherwise use to reach inner servers"
+        default=False,
+        description="allow deliveries to loopback and private addresses, which a tenant could otherwise use to reach inner servers",
     )
     smtp_url: str = Field("", description="smtp://user:password@host:25 or smtps://…, for deliveries by e-mail; blank = none")
     smtp_from: str = Field("wisdomagent@localhost", description="sender of e-mail deliveries")
