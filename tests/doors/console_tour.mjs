@@ -1,8 +1,8 @@
 // Opens the console in a real browser, asks, opens a citation, and reports what was seen as one JSON object.
-// Arguments: path of the browser, address, tenant, question answered, question refused, folder for screenshots (optional).
+// Arguments: path of the browser, address, tenant, question answered, question refused, id of a digest, folder for screenshots (optional).
 import { chromium } from "playwright-core";
 
-const [executablePath, base, tenant, answered, refused, folder] = process.argv.slice(2);
+const [executablePath, base, tenant, answered, refused, digest, folder] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const seen = { errors: [], foreign: [] };
 
@@ -36,14 +36,18 @@ for (const [name, options] of [
 ]) {
   const page = await opened("/", options);
   await page.waitForSelector(".bar");
+  await page.waitForSelector(".digest .claim, .digest .quiet");
+  seen.monitors = await page.locator("#monitors .badge").allTextContents();
+  seen.digests = await page.locator("#digests .digest > p:first-of-type").allTextContents();
+  seen.cited = await page.locator("#digests .chip").allTextContents();
   seen.themes = await page.locator(".bar .name").allTextContents();
   await ask(page, answered);
-  seen.claims = await page.locator(".claim > p").allTextContents();
+  seen.claims = await page.locator("#result .claim > p").allTextContents();
   await shot(page, `${name}-answer`);
-  await page.locator(".claim .chip").first().click();
+  await page.locator("#result .claim .chip").first().click();
   await page.waitForSelector("#reader[open] mark");
   seen.marked = await page.locator("#reader mark").textContent();
-  seen.markup = await page.locator("#reader-text img, #reader-text script").count();
+  seen.markup = await page.locator("main b, #reader-text b, main script").count();
   await shot(page, `${name}-document`);
   await page.keyboard.press("Escape");
   await ask(page, refused);
@@ -52,6 +56,10 @@ for (const [name, options] of [
   await shot(page, `${name}-refusal`);
   await page.context().close();
 }
+
+const linked = await opened(`/#digest=${digest}`);
+await linked.waitForSelector("#result .digest");
+seen.linked = await linked.locator("#result .digest").getAttribute("id");
 
 const reference = await opened("/docs");
 await reference.waitForSelector("#routes .card");

@@ -26,6 +26,17 @@ const OVERVIEW = `{
 }`;
 const THEME = "query($after: String!) { documents(first: 50, after: $after) { total documents { docId text } } }";
 
+const WATCHING = `{
+  monitors(first: 20) { monitors { monitorId name question state paused observed threshold unit problem } }
+  digests(first: 3) { digests { ...shown } }
+}`;
+const DIGEST = "query($digestId: ID!) { digest(digestId: $digestId) { ...shown } }";
+const SHOWN = `fragment shown on Digest {
+  digestId monitorName severity version windowStart windowEnd firedBecause docIds
+  refusal { message }
+  claims { text kind documentCount citations { docId version start end } counterEvidence { docId version start end } }
+}`;
+
 const byId = (id) => document.getElementById(id);
 
 function element(name, properties = {}, ...children) {
@@ -170,6 +181,53 @@ async function showOverview() {
   }
 }
 
+function monitorLine(monitor) {
+  const state = monitor.paused ? "PAUSED" : monitor.state;
+  const numbers = monitor.observed === null ? "" : ` · ${monitor.observed} of ${monitor.threshold} ${monitor.unit}`;
+  const badge = element("span", { className: state === "FIRING" ? "badge firing" : "badge", textContent: state });
+  const told = element("span", { className: "quiet", textContent: `${monitor.question}${numbers}${monitor.problem ? ` · ${monitor.problem}` : ""}` });
+  return element("li", {}, badge, ` ${monitor.name} `, told);
+}
+
+function digestCard(digest) {
+  const card = element("div", { className: "card digest", id: digest.digestId });
+  const title = `${digest.monitorName}${digest.version > 1 ? ` (version ${digest.version})` : ""}`;
+  card.append(
+    element("span", { className: "badge", textContent: digest.severity }),
+    element("strong", { textContent: ` ${title}` }),
+    element("p", { textContent: digest.firedBecause }),
+    element("p", { className: "quiet", textContent: `${digest.windowStart.slice(0, 16)} to ${digest.windowEnd.slice(0, 16)}` }),
+    ...digest.claims.map(claimCard),
+  );
+  if (digest.refusal) card.append(element("p", { className: "quiet", textContent: `No verified text: ${digest.refusal.message}` }));
+  const documents = digest.docIds.slice(0, 10).map((docId) => chip({ docId }));
+  if (documents.length) card.append(element("div", { className: "chips" }, ...documents));
+  return card;
+}
+
+async function showWatching() {
+  try {
+    const { monitors, digests } = await graphql(WATCHING + SHOWN);
+    byId("watching").hidden = !monitors.monitors.length && !digests.digests.length;
+    byId("monitors").replaceChildren(...monitors.monitors.map(monitorLine));
+    byId("digests").replaceChildren(...digests.digests.map(digestCard));
+  } catch (error) {
+    byId("watching").hidden = true;
+  }
+}
+
+async function showLinkedDigest() {
+  const digestId = new URLSearchParams(location.hash.slice(1)).get("digest");
+  if (!digestId) return;
+  try {
+    const { digest } = await graphql(DIGEST + SHOWN, { digestId });
+    const gone = element("p", { className: "quiet", textContent: "There is no such digest for this tenant." });
+    byId("result").replaceChildren(digest ? digestCard(digest) : gone);
+  } catch (error) {
+    showError(error);
+  }
+}
+
 byId("form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = event.target.querySelector("button");
@@ -188,5 +246,9 @@ byId("tenant").addEventListener("change", () => {
   localStorage.setItem("tenant", byId("tenant").value.trim());
   byId("result").replaceChildren();
   showOverview();
+  showWatching();
 });
+window.addEventListener("hashchange", showLinkedDigest);
 showOverview();
+showWatching();
+showLinkedDigest();
