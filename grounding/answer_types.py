@@ -93,7 +93,7 @@ def _order_kept(asked: Question, said: Reading) -> bool:
 
 
 def _anchors(reading: Reading) -> list[tuple[Sequence[Meaning], bool]]:
-    found_there = []
+    found_there: list[tuple[Sequence[Meaning], bool]] = []
     for word in reading.words:
         if word.lower in _BEFORE | _AFTER:
             near = [meaning for meaning in reading.topic if 0 < meaning.word.start - word.end < _NEAR]

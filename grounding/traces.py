@@ -1,13 +1,14 @@
 """Traces kept by run id. What was deleted since is marked in them and its words are withheld."""
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from grounding.answers import Citation, Claim, Grounding, Refusal, Trace
 from grounding.telling import event_of
 from grounding.trace_json import trace_as_json, trace_from_json
-from runtime.errors import NotFound
+from runtime.errors import Conflict, NotFound
 from runtime.tenancy import Tenant
 from search.identity import normalised
 from search.ports import Engine, StateStore
@@ -56,6 +57,19 @@ class TraceStore:
         labels = None if refused is None else {"refused": "true" if refused else "false"}
         entries, cursor = self.state.entries(tenant, KIND, labels=labels, first=first, after=after)
         return TracePage(tuple(self._as_of_now(tenant, trace_from_json(entry.entry_id, entry.body)) for entry in entries), cursor)
+
+    def scrub(self, tenant: Tenant, *, first: int, after: str | None = None) -> str | None:
+        """Take the words of documents that were deleted out of the next ``first`` stored traces, newest first; the cursor behind them, None at the end.
+        A trace that somebody else changes meanwhile is left to them."""
+        entries, cursor = self.state.entries(tenant, KIND, first=first, after=after)
+        traces = [trace_from_json(entry.entry_id, entry.body) for entry in entries]
+        deleted = self._deleted(tenant, tuple(dict.fromkeys(doc_id for trace in traces for doc_id in document_ids(trace))))
+        for entry, trace in zip(entries, traces, strict=True):
+            body = trace_as_json(without_words_of(trace, deleted)) if deleted else entry.body
+            if body != entry.body:
+                with suppress(Conflict):
+                    self.state.put(tenant, KIND, entry.entry_id, body, labels=entry.labels, expected=entry.version)
+        return cursor
 
     def _as_of_now(self, tenant: Tenant, trace: Trace) -> Trace:
         deleted = self._deleted(tenant, document_ids(trace))

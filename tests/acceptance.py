@@ -140,6 +140,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "the same store, question and settings give the same bytes",
             (f"{ANSWERS}::test_the_same_store_question_and_settings_give_the_same_bytes",)),
     Promise("answer", "traces are kept, also of failed runs, and withhold what was deleted", ("grounding/test_traces.py",)),
+    Promise("answer", "the words of deleted documents leave the stored traces", ("worker/test_scrubbing.py",)),
     # Doors
     Promise("doors", "one answer through every door", (f"{DOORS}/test_same_answer.py",)),
     Promise("doors", "the command line: exit codes, help, hostile text, broken pipes",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from grounding.answering import Answerer
 from grounding.drafting import ExtractiveDrafter
@@ -37,6 +38,7 @@ from worker.monitors.saving import Saving
 from worker.monitors.store import Monitors
 from worker.queues.dead_letters import DeadLetters
 from worker.queues.opening import open_queue
+from worker.scrubbing import ScrubTraces
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
         IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
         ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
         *service.events.duties,
+        ScrubTraces(service.state, service.traces, service.clock, timedelta(seconds=service.settings.ask_timeout_s)),
     )
 
 

@@ -1,5 +1,6 @@
 """Documents out: by id, by account, or everything of a tenant."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,12 @@ from search.documents import Filters
 from search.ports import Engine, StateStore
 
 _PER_CALL = 1_000
+
+ERASURE = "erasure"
+"""The kind of a mark in the state store: documents were deleted since, or are about to be."""
+
+TRACES = "trace"
+"""The kind of stored entries that may quote documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,17 @@ def delete_documents(
         deleted = engine.erase(tenant)
         state.erase(tenant)
         return DeleteReport(deleted)
+    _remember(state, tenant)
     if account_id is not None:
         return _report(_of_account(engine, tenant, account_id))
     return _report(_by_id(engine, tenant, tuple(doc_ids or ())))
+
+
+def _remember(state: StateStore, tenant: Tenant) -> None:
+    """Before anything is deleted: a mark that what was answered from it is to be gone through (``scrub_traces`` of the worker)."""
+    traces, _ = state.entries(tenant, TRACES, first=1)
+    if traces:
+        state.put(tenant, ERASURE, uuid.uuid4().hex, {}, expected=0)
 
 
 def _by_id(engine: Engine, tenant: Tenant, doc_ids: tuple[str, ...]) -> Iterator[str]:
