@@ -21,7 +21,7 @@ from benchmarks.vectors import VectorShelf
 from grounding.answerability import ANSWERED_FROM, answer_model, features
 from grounding.matching import found, overlap, run, shared
 from grounding.question_kinds import Question, offers, read_question
-from grounding.reading import Reading, read
+from grounding.reading import Reading, holding, read
 from grounding.relevance import coverage, relevance_model
 from runtime.settings import read_settings
 from search.documents import Vectors
@@ -86,7 +86,7 @@ def _measured(row: Asked, shelf: VectorShelf) -> tuple[dict[str, float], float, 
     texts = split_up(row.passage) or (row.passage,)
     said = [read(text) for text in texts]
     cosines = [float(vector @ shelf[text]) for text in texts]
-    unmet = [meaning for meaning in asked.topic if meaning.weight > 0.5 and not any(found(meaning, reading.meanings) for reading in said)]
+    unmet = [meaning for meaning in asked.topic if meaning.weight > 0.5 and not any(found(meaning, reading.held) for reading in said)]
     each = [features(asked, reading, cosine, unmet) for reading, cosine in zip(said, cosines, strict=True)]
     whole = float(vector @ shelf[row.passage])
     covered = coverage(asked.topic, row.passage)
@@ -108,10 +108,10 @@ def _row(
         "cosine_max": max(cosines),
         "cosine_best": float(np.mean(sorted(cosines)[-3:])),
         "cosine_passage": whole,
-        "coverage_around": shared(asked.topic, around),
-        "coverage_passage": shared(asked.topic, everything),
+        "coverage_around": shared(asked.topic, holding(around)),
+        "coverage_passage": shared(asked.topic, holding(everything)),
         "pairs": shares.pairs,
-        "focus": shared(said[best].meanings, asked.topic),
+        "focus": shared(said[best].meanings, holding(asked.topic)),
         "run": run(asked.topic, said[best].meanings) if asked.topic else 0.0,
         "order_kept": shares.order,
         "joint": cosines[best] * own["coverage"],

@@ -19,7 +19,7 @@ from search.ranking import Candidate
 ANSWERED_FROM = 0.5
 """Probability from which a sentence counts as an answer."""
 
-EMBEDDED = 12
+EMBEDDED = 4
 """Sentences of longer passages that are embedded for one question: those that hold most of its words."""
 
 FARTHER = 0.7
@@ -138,7 +138,7 @@ def _cosines(
     passages = [known.get(place.candidate.passage.passage_id) for place in places]
     open_places = [at for at, (place, cosine) in enumerate(zip(places, passages, strict=True)) if cosine is None or not place.whole]
     if len(open_places) > EMBEDDED:
-        open_places.sort(key=lambda at: (passages[at] is not None, -shared(asked.topic, evidence[at].meanings), -(passages[at] or 0.0), at))
+        open_places.sort(key=lambda at: (passages[at] is not None, -shared(asked.topic, evidence[at].held), -(passages[at] or 0.0), at))
     chosen = {at: places[at].window.text for at in open_places[:EMBEDDED]}
     near = [
         cosine if place.whole and cosine is not None else FARTHER * (cosine or 0.0) for place, cosine in zip(places, passages, strict=True)
@@ -153,7 +153,7 @@ def _cosines(
 def _unmet(asked: Question, evidence: Sequence[Reading]) -> tuple[Meaning, ...]:
     """Words of the question that nothing in the evidence says, rare ones only."""
     return tuple(
-        meaning for meaning in asked.topic if meaning.weight > 0.5 and not any(found(meaning, reading.meanings) for reading in evidence)
+        meaning for meaning in asked.topic if meaning.weight > 0.5 and not any(found(meaning, reading.held) for reading in evidence)
     )
 
 
@@ -173,10 +173,10 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
 def features(asked: Question, said: Reading, cosine: float, unmet: Sequence[Meaning], *, orders: bool = False) -> dict[str, float]:
     """What speaks for and against ``said`` as an answer; shares in 0..1, flags 0 or 1."""
     kind, total = asked.kind, sum(meaning.weight for meaning in asked.topic)
-    absent = [meaning for meaning in asked.topic if not found(meaning, said.meanings)]
+    absent = [meaning for meaning in asked.topic if not found(meaning, said.held)]
     offered = offers(kind, said)
     return {
-        "coverage": shared(asked.topic, said.meanings) if total else float(asked.generic),
+        "coverage": shared(asked.topic, said.held) if total else float(asked.generic),
         "cosine": max(0.0, cosine),
         "missing": max((meaning.weight for meaning in absent), default=0.0),
         "unmet": sum(meaning.weight for meaning in unmet) / total if total else 0.0,

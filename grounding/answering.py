@@ -23,6 +23,7 @@ from grounding.replanning import revised
 from grounding.runs import PartResult, Run
 from grounding.themes import Names
 from grounding.traces import TraceStore
+from grounding.vector_memory import RememberedVectors
 from grounding.verifying import NO_DRAFT
 from grounding.wording import text_of
 from runtime.clock import Clock
@@ -31,7 +32,7 @@ from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from search.documents import EVERYTHING, Filters
 from search.filters import zone_named
-from search.ports import Embedder, Engine, StateStore
+from search.ports import Engine, StateStore
 from search.ranking import Hit
 from search.retrieval import Retriever
 
@@ -52,7 +53,7 @@ class Answerer:
         retriever: Retriever,
         drafter: Drafter,
         verifier: Verifier,
-        embedder: Embedder,
+        reader: RememberedVectors,
         clock: Clock,
         settings: Settings,
         *,
@@ -64,9 +65,9 @@ class Answerer:
         self._drafter = drafter
         self._planner = models.planner
         self._traces = TraceStore(state, engine)
-        self._names = Names(engine, embedder)
+        self._names = Names(engine, reader)
         numbers = Numbers(engine, self._names, clock, settings)
-        self._resolver = Resolver(numbers, Readings(engine, retriever, drafter, verifier, embedder, settings, models))
+        self._resolver = Resolver(numbers, Readings(engine, retriever, drafter, verifier, reader, settings, models))
         self._new_run_id = new_run_id
 
     def ask(

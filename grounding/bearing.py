@@ -8,7 +8,7 @@ import numpy as np
 from grounding.clauses import clauses
 from grounding.matching import Overlap, overlap, run, shared, sought_of
 from grounding.name_matching import share_of_names_missing
-from grounding.reading import Reading, read
+from grounding.reading import Reading, holding, read
 from grounding.sentences import sentences
 from grounding.vetoes import opposing, share_of_figures_missing
 from grounding.windows import Window
@@ -96,7 +96,7 @@ def features(claim: Assertion, chosen: Fit, found: Sequence[Fit], cosines: Seque
         "clause": min(max(overlap(part, fit.reading).recall for fit in found) for part in claim.parts),
         "pairs": chosen.overlap.pairs,
         "order": chosen.overlap.order,
-        "focus": shared(chosen.reading.meanings, sought),
+        "focus": shared(chosen.reading.meanings, holding(sought)),
         "run": run(sought, chosen.reading.meanings),
         "unsaid": chosen.overlap.unsaid,
         "missing_here": chosen.overlap.missing,

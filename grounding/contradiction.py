@@ -20,7 +20,7 @@ def _opposite(claim: Reading, span: Reading) -> bool:
     differing = agreement(claim, span).differing
     against = {meaning.word.start for meaning in opposing(claim, span) if meaning.word.start in differing or _stated(meaning, span)}
     rest = [meaning for meaning in claim.topic if meaning.word.start not in against and meaning.word.lower not in FAILING_VERBS]
-    return bool(against) and (shared(rest, span.meanings) >= _ABOUT or (not rest and bool(differing)))
+    return bool(against) and (shared(rest, span.held) >= _ABOUT or (not rest and bool(differing)))
 
 
 def _stated(meaning: Meaning, span: Reading) -> bool:
@@ -33,4 +33,4 @@ def _other_figure(claim: Reading, span: Reading) -> bool:
         return False
     figures = [(figure.start, figure.end) for figure in claim.quantities]
     rest = [meaning for meaning in claim.topic if not any(start <= meaning.word.start < end for start, end in figures)]
-    return shared(rest, span.meanings) >= _SAME_TOPIC
+    return shared(rest, span.held) >= _SAME_TOPIC

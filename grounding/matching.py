@@ -32,7 +32,7 @@ _NOTHING = Overlap(0.0, 0.0, 0.0, 1.0, 0.0)
 def overlap(claim: Reading, *spans: Reading) -> Overlap:
     """What the spans, taken together, have of the claim. Words are weighted by rarity; a figure that is borne out counts as found however it is written."""
     sought = sought_of(claim)
-    shares = [max((_found(meaning, span.held) for span in spans), default=0.0) for meaning in sought]
+    shares = [max((found(meaning, span.held) for span in spans), default=0.0) for meaning in sought]
     if not any(shares) and not _has_figures(claim):
         return _NOTHING
     settled: set[int] = set().union(*(_settled(claim, span) for span in spans))
@@ -57,10 +57,9 @@ def _has_figures(claim: Reading) -> bool:
     return bool(claim.quantities or claim.dates or claim.times or claim.codes)
 
 
-def shared(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
-    """Share of ``sought``, by rarity, that is found in ``said``; 0 when nothing is sought."""
-    held = holding(said)
-    return _weighted([_found(meaning, held) for meaning in sought], sought)
+def shared(sought: Sequence[Meaning], held: Held) -> float:
+    """Share of ``sought``, by rarity, that is held; 0 when nothing is sought."""
+    return _weighted([found(meaning, held) for meaning in sought], sought)
 
 
 def _weighted(shares: Sequence[float], sought: Sequence[Meaning]) -> float:
@@ -68,12 +67,8 @@ def _weighted(shares: Sequence[float], sought: Sequence[Meaning]) -> float:
     return sum(share * meaning.weight for share, meaning in zip(shares, sought, strict=True)) / total if total else 0.0
 
 
-def found(meaning: Meaning, among: Sequence[Meaning]) -> float:
+def found(meaning: Meaning, held: Held) -> float:
     """1 for the same word, less for a synonym, less again for the same quality on the same side, else 0."""
-    return _found(meaning, holding(among))
-
-
-def _found(meaning: Meaning, held: Held) -> float:
     if meaning.word.stem in held.stems:
         return 1.0
     if meaning.synonyms & held.synonyms:
@@ -93,7 +88,7 @@ def _settled(claim: Reading, span: Reading) -> set[int]:
 def _pairs(sought: Sequence[Meaning], said: Sequence[Meaning]) -> float:
     """Share of neighbouring content words of the claim that stand at most two content words apart in the span."""
     if len(sought) < 2:
-        return shared(sought, said)
+        return shared(sought, holding(said))
     near = {(first.word.stem, second.word.stem) for at, first in enumerate(said) for second in said[at + 1 : at + 3]}
     pairs = [(first.word.stem, second.word.stem) for first, second in itertools.pairwise(sought)]
     return sum(pair in near or pair[::-1] in near for pair in pairs) / len(pairs)

@@ -48,6 +48,10 @@ _LIGHT = frozenset(
 _ADVERBS = frozenset("ever yet anymore longer always all exactly quite that so too much enough even still again also".split())
 _BREAKS = frozenset("but because although though while whereas however except so when if unless until since which who where".split())
 _PREPOSITIONS = frozenset("on of in at from with for among about inside within by".split())
+_DENYING = _NOBODY | _NOT | _NO | _DENYING_VERBS | {"anything", "far", "instead", "rather", "less"}
+_DISTANCING = _WISHES | {"told", "used", "instead", "rather", "if", "would", "will", "could"}
+"""The words with which a denial, and those with which a wish or a promise, can begin: all others are passed over."""
+
 _PUNCTUATION = re.compile(r"[.,;:!?()\n–—]|\s-\s")
 _REACH = 9
 
@@ -60,12 +64,15 @@ class Tone:
     unreal: bool
 
 
+_TONES = {(denied, unreal): Tone(denied, unreal) for denied in (False, True) for unreal in (False, True)}
+
+
 def tones(text: str, words: Sequence[Word]) -> tuple[Tone, ...]:
     """One tone per word. A denial reaches the predicate it governs, not the rest of the sentence; two denials cancel."""
     denied = [False] * len(words)
     cancelled: set[int] = set()
-    for index in range(len(words)):
-        if index in cancelled:
+    for index, word in enumerate(words):
+        if word.lower not in _DENYING or index in cancelled:
             continue
         for head in _heads(text, words, index):
             denied[head] = not denied[head]
@@ -74,7 +81,7 @@ def tones(text: str, words: Sequence[Word]) -> tuple[Tone, ...]:
                 for complement in _heads(text, words, head):
                     denied[complement] = False
     unreal = _unreal(text, words)
-    return tuple(Tone(denied[index], index in unreal) for index in range(len(words)))
+    return tuple(_TONES[denied[index], index in unreal] for index in range(len(words)))
 
 
 def _heads(text: str, words: Sequence[Word], index: int) -> list[int]:
@@ -216,6 +223,8 @@ def _unreal(text: str, words: Sequence[Word]) -> set[int]:
     found: set[int] = set()
     lowers = [word.lower for word in words]
     for index, lower in enumerate(lowers):
+        if lower not in _DISTANCING:
+            continue
         following = lowers[index + 1] if index + 1 < len(lowers) else ""
         told = lower == "told" and index > 0 and lowers[index - 1] in {"was", "were", "been"}
         past = lower == "used" and following == "to" and (index == 0 or lowers[index - 1] not in _AUXILIARIES | {"got", "get", "getting"})

@@ -23,6 +23,7 @@ _POSSESSED = frozenset("have has had having get got with show shows".split())
 _COMING = frozenset("arrived arrive arrives came come delivered".split())
 _TRAILING = _HERE | frozenset("left inside anywhere yet yesterday today ever again anymore".split())
 _ADVERBS = frozenset("still also completely simply just already totally entirely always actually even".split())
+_ABSENCE = _LACKING | _GONE | _NOT | {"no", "zero", "cannot", "fails", "failed", "fail"}
 _LONGEST = 4
 
 
@@ -52,6 +53,8 @@ NONE = Agreement(frozenset(), frozenset())
 
 def agreement(claim: Reading, span: Reading) -> Agreement:
     """What ``claim`` and ``span`` say of the presence of the same things; nothing when neither finds anything absent."""
+    if not (_may_lack(claim) or _may_lack(span)):
+        return NONE
     claimed = things(claim.text)
     said = things(span.text) if claimed else ()
     if not said or all(thing.there for thing in (*claimed, *said)):
@@ -60,6 +63,11 @@ def agreement(claim: Reading, span: Reading) -> Agreement:
     agreed = (one.starts for one, other in pairs if one.there == other.there)
     differing = (one.starts for one, other in pairs if one.there != other.there)
     return Agreement(frozenset().union(*agreed), frozenset().union(*differing))
+
+
+def _may_lack(reading: Reading) -> bool:
+    """A cheap test: without one of these words nothing is absent."""
+    return any(word.lower in _ABSENCE or word.lower.endswith("n't") for word in reading.words)
 
 
 @lru_cache(maxsize=8192)

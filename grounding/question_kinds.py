@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from grounding.quantities import CURRENCIES, DURATIONS
@@ -115,7 +115,7 @@ def _without(meanings: tuple[Meaning, ...], words: frozenset[str]) -> tuple[Mean
 
 def _softened(meaning: Meaning, kind: Kind) -> Meaning:
     """*Is it hard to cancel?* asks for a quality: the answer need not name it, so its word weighs little."""
-    return replace(meaning, weight=meaning.weight / 4) if kind is YES_NO and meaning.quality else meaning
+    return meaning._replace(weight=meaning.weight / 4) if kind is YES_NO and meaning.quality else meaning
 
 
 _SOON = re.compile(

@@ -1,5 +1,6 @@
 """Claims that repeat a document word for word, and quotations cut so that they say something else."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -92,12 +93,16 @@ def _cut(sentence: str, kept: Span) -> Because:
 
 
 def _normalised(claim: str, witness: Witness) -> Iterator[Quotation]:
-    wanted = normalised(claim)
+    wanted = _plain(claim)
     if not wanted:
         return
     for passage in witness.passages:
-        if normalised(passage.text) == wanted:
+        if _plain(passage.text) == wanted:
             yield Quotation(passage.start, passage.end, passage.text, "")
     for window in witness.windows:
-        if normalised(window.text) == wanted:
+        if _plain(window.text) == wanted:
             yield Quotation(window.start, window.end, window.text, "")
+
+
+_plain = functools.lru_cache(maxsize=8_192)(normalised)
+"""Remembered, because each sentence of the evidence is held against each draft."""

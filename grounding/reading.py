@@ -4,11 +4,12 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from grounding.calendar_words import Date, TimeOfDay, dates, times
 from grounding.entities import kinds, names
 from grounding.opposites import PHRASES, QUALITIES, SYNONYMS
-from grounding.polarity import Tone, tones
+from grounding.polarity import PASSING_VERBS, Tone, tones
 from grounding.quantifiers import strength
 from grounding.quantities import Code, Quantity, codes, quantities
 from grounding.words import SPEAKER_WORDS, Word, rarity, words
@@ -17,8 +18,7 @@ _NO_PREFIX = frozenset("discount display disorder discharge disease dispatch dis
 """Words that begin with *dis* and are no opposites."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """A content word with what may stand for it and how the text stands to it. ``weight`` is its rarity, 0.1 to 1."""
 
     word: Word
@@ -73,9 +73,14 @@ class Reading:
     @functools.cached_property
     def meanings(self) -> tuple[Meaning, ...]:
         """The content words."""
-        pairs = zip(self.words, self.tones, strict=True)
-        found = (_meaning(word, tone, self.words[at - 1].lower if at else "") for at, (word, tone) in enumerate(pairs))
-        return tuple(meaning for meaning in found if meaning.word.content or meaning.quality)
+        found, before = [], ""
+        for word, tone in zip(self.words, self.tones, strict=True):
+            sense = _sense(before, word.lower, word.stem)
+            if word.content or sense.quality:
+                sign = -sense.side if tone.denied else sense.side
+                found.append(Meaning(word, tone, sense.quality, sign, sense.synonyms, sense.weight, sense.kin))
+            before = word.lower
+        return tuple(found)
 
     @functools.cached_property
     def kin(self) -> frozenset[str | int]:
@@ -86,6 +91,13 @@ class Reading:
     def held(self) -> "Held":
         """What the content words hold, for looking up."""
         return holding(self.meanings)
+
+    @functools.cached_property
+    def asserted(self) -> "tuple[Meaning, ...]":
+        """Content words of which another text may say the opposite: not those of a quality that is said and denied at once."""
+        sides = {(meaning.quality, meaning.sign > 0) for meaning in self.meanings if meaning.quality}
+        mixed = {quality for quality, _ in sides if {(quality, True), (quality, False)} <= sides}
+        return tuple(meaning for meaning in self.meanings if meaning.quality not in mixed and meaning.word.lower not in PASSING_VERBS)
 
     @functools.cached_property
     def topic(self) -> tuple[Meaning, ...]:
@@ -139,14 +151,23 @@ def read(text: str, occurred_at: datetime | None = None) -> Reading:
     return Reading(text, occurred_at)
 
 
-def _meaning(word: Word, tone: Tone, before: str) -> Meaning:
-    quality, side = PHRASES.get(f"{before} {word.lower}") or QUALITIES.get(word.lower, ("", 1))
-    sign = -side if tone.denied else side
-    synonyms = SYNONYMS.get(word.lower, frozenset())
-    return Meaning(word, tone, quality, sign, synonyms, rarity(word.lower), _kin(word.stem, word.lower, quality, synonyms))
+class _Sense(NamedTuple):
+    """What a word may stand for wherever it stands."""
+
+    quality: str
+    side: int
+    synonyms: frozenset[int]
+    weight: float
+    kin: frozenset[str | int]
 
 
-@functools.lru_cache(maxsize=20_000)
+@functools.lru_cache(maxsize=50_000)
+def _sense(before: str, lower: str, word_stem: str) -> _Sense:
+    quality, side = PHRASES.get(f"{before} {lower}") or QUALITIES.get(lower, ("", 1))
+    synonyms = SYNONYMS.get(lower, frozenset())
+    return _Sense(quality, side, synonyms, rarity(lower), _kin(word_stem, lower, quality, synonyms))
+
+
 def _kin(word_stem: str, lower: str, quality: str, synonyms: frozenset[int]) -> frozenset[str | int]:
     keys: set[str | int] = {f"s {word_stem}", f"w {lower}", *synonyms}
     if quality:

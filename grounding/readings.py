@@ -18,10 +18,11 @@ from grounding.refusing import conflicting, not_answered, off_topic, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.runs import PartResult, Run, final_claims, nothing_there
 from grounding.stances import statement_of, with_other_side
+from grounding.vector_memory import RememberedVectors
 from grounding.verifying import Verified, grounding_of, spoken_apart, with_opposites_only
 from runtime.errors import BudgetExceeded, Unavailable
 from runtime.settings import Settings
-from search.ports import Embedder, Engine
+from search.ports import Engine
 from search.ranking import Retrieval
 from search.retrieval import Retriever
 
@@ -47,7 +48,7 @@ class Readings:
         retriever: Retriever,
         drafter: Drafter,
         verifier: Verifier,
-        embedder: Embedder,
+        reader: RememberedVectors,
         settings: Settings,
         models: Models = NO_MODELS,
     ) -> None:
@@ -55,7 +56,7 @@ class Readings:
         self._retriever = retriever
         self._drafter = drafter
         self._verifier = verifier
-        self._embedder = embedder
+        self._reader = reader
         self._settings = settings
         self._models = models
         self._answerability = Answerability()
@@ -82,6 +83,7 @@ class Readings:
             step.detail.update(
                 scope=found.scope, hits=[hit.candidate.passage.passage_id for hit in result.hits], degraded=dict(found.degraded)
             )
+            self._reader.remember(found.hits)
             if found.scope == 0:
                 step.outcome = "refused"
                 result.refusal = nothing_there(self._engine, run, part)
@@ -125,7 +127,7 @@ class Readings:
     def _relevance_gate(self, run: Run, result: PartResult, retrieval: Retrieval) -> None:
         question, floor = result.part.subject, self._settings.min_evidence_relevance
         with run.recorder.step("relevance") as step:
-            found = relevance(question, retrieval, self._embedder)
+            found = relevance(question, retrieval, self._reader)
             step.detail.update(score=found.score, floor=floor, parts=dict(found.parts))
             if found.score < floor:
                 step.outcome = "refused"
@@ -158,8 +160,8 @@ class Readings:
         return replace(judgement, threshold=0.0, sentences=kept)
 
     def _judged(self, question: str, retrieval: Retrieval) -> Judgement:
-        cosines = passage_cosines(question, retrieval.hits, self._embedder)
-        return self._answerability.judge(question, [hit.candidate for hit in retrieval.hits], self._embedder, cosines=cosines)
+        cosines = passage_cosines(question, retrieval.hits, self._reader)
+        return self._answerability.judge(question, [hit.candidate for hit in retrieval.hits], self._reader, cosines=cosines)
 
     def _draft_and_verify(self, run: Run, result: PartResult, retrieval: Retrieval, judgement: Judgement) -> None:
         """What a language model wrote, where one is asked and something of it stands; otherwise sentences of the documents."""

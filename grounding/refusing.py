@@ -82,7 +82,7 @@ def _asking(question: str, judgement: Judgement) -> int:
     """Documents that ask about what the question is about."""
     topic = read_question(question).topic
     asking = (sentence for sentence in judgement.sentences if asks(sentence.text))
-    return len({sentence.doc_id for sentence in asking if shared(topic, read(sentence.text).meanings) >= SAME_TOPIC})
+    return len({sentence.doc_id for sentence in asking if shared(topic, read(sentence.text).held) >= SAME_TOPIC})
 
 
 def _lacking(judgement: Judgement) -> str:

@@ -83,5 +83,5 @@ def coverage(topic: Sequence[Meaning], text: str) -> float:
     total = sum(meaning.weight for meaning in topic)
     if not total:
         return 0.0
-    said = read(text).meanings
+    said = read(text).held
     return sum(found(meaning, said) * meaning.weight for meaning in topic) / total

@@ -9,6 +9,7 @@ import numpy as np
 from runtime.clock import Deadline
 from search.documents import Vector, Vectors
 from search.ports import Embedder
+from search.ranking import Hit
 
 MAX_REMEMBERED = 4_000
 """Texts whose vectors are kept, about 6 MB with 384 dimensions; the one longest unused makes room."""
@@ -46,6 +47,12 @@ class RememberedVectors:
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return np.stack([known[text] for text in texts])
+
+    def remember(self, hits: Sequence[Hit]) -> None:
+        """Keep the vectors that the engine holds of what was found."""
+        candidates = (hit.candidate for hit in hits)
+        known = {each.passage.text: each.vector for each in candidates if each.vector is not None and len(each.passage.text) <= MAX_CHARS}
+        self._keep(known)
 
     def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:

@@ -6,7 +6,7 @@ from grounding.answers import Because
 from grounding.entities import excludes
 from grounding.name_matching import share_of_names_missing
 from grounding.opposites import SYNONYMS
-from grounding.polarity import PASSING_VERBS, denials_elsewhere, in_english
+from grounding.polarity import denials_elsewhere, in_english
 from grounding.presence import NONE, agreement
 from grounding.quantifiers import SOME
 from grounding.quantities import Code, Quantity
@@ -84,11 +84,10 @@ def opposed(claim: Reading, span: Reading) -> bool:
 
 def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
     """The claim's words of which the span says the opposite and nowhere the same."""
-    mixed = {meaning.quality for meaning in claim.meanings if meaning.quality and meaning.sign > 0} & {
-        meaning.quality for meaning in claim.meanings if meaning.sign < 0
-    }
-    told = (meaning for meaning in claim.meanings if meaning.quality not in mixed and meaning.word.lower not in PASSING_VERBS)
-    found = tuple(meaning for meaning in told if not meaning.kin.isdisjoint(span.kin) and _contrary(meaning, span.meanings))
+    kin = span.kin
+    found: tuple[Meaning, ...] = ()
+    if not claim.kin.isdisjoint(kin):
+        found = tuple(meaning for meaning in claim.asserted if not meaning.kin.isdisjoint(kin) and _contrary(meaning, span.meanings))
     there = agreement(claim, span)
     if there is not NONE:
         found = tuple(meaning for meaning in found if meaning.word.start not in there.agreed)

@@ -5,7 +5,7 @@ import importlib.resources
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from search.analysis import stem
 
@@ -34,30 +34,30 @@ SPEAKER_WORDS = frozenset(
 """How a summary names whoever wrote the text; the text itself says ``I``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word: as folded to lower case, its stem, and where it stands."""
+class Word(NamedTuple):
+    """One word: as folded to lower case, its stem, where it stands, and whether it says what the text is about."""
 
     lower: str
     stem: str
     start: int
     end: int
-
-    @property
-    def content(self) -> bool:
-        """Whether the word says what the text is about."""
-        return self.lower not in STOP_WORDS
+    content: bool
 
 
 def words(text: str) -> tuple[Word, ...]:
     """All words in order. Typographic apostrophes become plain, compatibility forms (full width) are folded."""
-    return tuple(_word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text))
+    found = []
+    for match in _WORD.finditer(text):
+        lower, stem_, content = _folded(match.group())
+        found.append(Word(lower, stem_, match.start(), match.end(), content))
+    return tuple(found)
 
 
-def _word(raw: str, start: int, end: int) -> Word:
+@functools.lru_cache(maxsize=50_000)
+def _folded(raw: str) -> tuple[str, str, bool]:
     lower = unicodedata.normalize("NFKC", raw).lower().replace("’", "'")
     plain = lower[:-2] if lower.endswith("'s") and lower not in STOP_WORDS else lower
-    return Word(plain, stemmed(plain), start, end)
+    return plain, stemmed(plain), plain not in STOP_WORDS
 
 
 @functools.lru_cache(maxsize=50_000)

@@ -12,7 +12,7 @@ LegName = Literal["lexical", "vector"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage with what ranking and display need of its document."""
+    """A passage with what ranking and display need of its document. ``vector`` is that of ``passage.text`` where the engine has it at hand."""
 
     passage: Passage
     source: Source
@@ -26,6 +26,7 @@ class Candidate:
     language: str | None = None
     url: str | None = None
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    vector: Vector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

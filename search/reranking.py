@@ -11,7 +11,7 @@ from search.analysis import MAX_QUERY_TERMS, content_terms, query_terms, tokens,
 from search.fusion import EVEN, LegWeights
 from search.query_shape import QueryShape
 from search.ranking import Candidate, Feature, Fused
-from search.term_table import Floats, Ids, PassageTerms, TermTable, ids_of, passage_terms
+from search.term_table import Floats, Ids, TermTable, ids_of, passage_terms
 
 WEIGHTS: Mapping[str, float] = {
     "relevance": 0.3,
@@ -48,7 +48,7 @@ class Pool:
     query: str
     shape: QueryShape
     fused: tuple[Fused, ...]
-    terms: tuple[PassageTerms, ...]
+    terms: tuple[Ids, ...]
     table: TermTable
     wording: float
     now: datetime
@@ -147,7 +147,7 @@ def _code(pool: Pool) -> list[float]:
 
 def _phrase(pool: Pool) -> list[float]:
     wanted = [phrase for quoted in pool.shape.phrases if len(phrase := ids_of(tokens(quoted)))]
-    return _insisted([[float(_holds(terms.order, phrase)) for terms in pool.terms] for phrase in wanted], len(pool.fused))
+    return _insisted([[float(_holds(terms, phrase)) for terms in pool.terms] for phrase in wanted], len(pool.fused))
 
 
 def _insisted(rows: Sequence[Sequence[float]], size: int) -> list[float]:

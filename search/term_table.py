@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,38 +16,34 @@ Ids = NDArray[np.uint32]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class PassageTerms:
-    """Terms as numbers: ``order`` as they come, ``distinct`` each once with its ``weights`` (1 + log of how often)."""
-
-    order: Ids
-    distinct: Ids
-    weights: Floats
-
-
 @lru_cache(maxsize=4096)
-def passage_terms(text: str) -> PassageTerms:
-    """The terms of a text (of its first 4,000 characters), kept for the passages that were looked at last."""
-    order = ids_of(tokens(text[:_ANALYSED_CHARS]))
-    distinct, counts = np.unique(order, return_counts=True)
-    return PassageTerms(order, distinct, 1 + np.log(counts))
+def passage_terms(text: str) -> Ids:
+    """The terms of a text (of its first 4,000 characters) in order, kept for the passages that were looked at last."""
+    return ids_of(tokens(text[:_ANALYSED_CHARS]))
 
 
 def ids_of(terms: Iterable[str]) -> Ids:
     """A number for each term, the same in every process."""
-    return np.fromiter((zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms), np.uint32)
+    return np.array([_number(term) for term in terms], np.uint32)
+
+
+@lru_cache(maxsize=131_072)
+def _number(term: str) -> int:
+    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
 
 
 class TermTable:
-    """Passages by terms, stored as one row per pair that occurs."""
+    """Passages by terms, stored as one row per pair of passage and term that occurs."""
 
-    def __init__(self, passages: Sequence[PassageTerms]) -> None:
+    def __init__(self, passages: Sequence[Ids]) -> None:
         self._passages = tuple(passages)
-        self._owners = np.repeat(np.arange(len(passages)), [len(passage.distinct) for passage in passages])
-        every = np.concatenate([passage.distinct for passage in passages] or [np.empty(0, np.uint32)])
-        self._terms, self._columns, counts = np.unique(every, return_inverse=True, return_counts=True)
+        self._order = np.concatenate([*passages, np.empty(0, np.uint32)])
+        self._order_owners = np.repeat(np.arange(len(passages)), [len(passage) for passage in passages])
+        pairs, times = np.unique(self._order_owners.astype(np.uint64) << np.uint64(32) | self._order, return_counts=True)
+        self._owners = (pairs >> np.uint64(32)).astype(np.intp)
+        self._terms, self._columns, counts = np.unique(pairs.astype(np.uint32), return_inverse=True, return_counts=True)
         self._rarity = np.log1p(len(passages) / np.maximum(counts, 1))
-        self._weights = self._unit(np.concatenate([passage.weights for passage in passages] or [np.empty(0)]))
+        self._weights = self._unit(1 + np.log(times))
 
     def _unit(self, weights: Floats) -> Floats:
         scaled = weights * np.sqrt(self._rarity[self._columns])
@@ -91,8 +86,7 @@ class TermTable:
         wanted = np.unique(_pairs(asked[:-1], asked[1:]))
         if not len(wanted):
             return np.zeros(len(self._passages))
-        order = np.concatenate([passage.order for passage in self._passages])
-        owners = np.repeat(np.arange(len(self._passages)), [len(passage.order) for passage in self._passages])
+        order, owners = self._order, self._order_owners
         places = np.flatnonzero(np.isin(order, asked))
         near = np.concatenate([_near(order, owners, places, apart) for apart in (1, 2)], axis=1)
         held = np.unique(near[:, np.isin(near[1], wanted)], axis=1)

@@ -4,14 +4,15 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from runtime.tenancy import Tenant
 from search.analysis import term_stream
-from search.documents import Document, DocumentWrite, Passage, Source, StoredVersion, passage_id
+from search.documents import Document, DocumentWrite, Passage, Source, StoredVersion, Vector, passage_id
 from search.engines.attribute_terms import attribute_terms
 from search.engines.intervals import instant, milliseconds
 from search.engines.sqlite_schema import PASSAGE_BITS
@@ -164,14 +165,14 @@ def document_of(connection: sqlite3.Connection, tenant_no: int, doc_id: str) -> 
     return documents_of(connection, found)[found[0]] if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class PassagePlace:
-    """Where a passage is: the number of its document, its own number in it, and its offsets."""
+class PassagePlace(NamedTuple):
+    """Where a passage is: the number of its document, its own number in it, and its offsets; with its vector, which is also that of its title."""
 
     doc_no: int
     number: int
     first: int
     last: int
+    vector: Vector
 
 
 def candidates_of(connection: sqlite3.Connection, places: Mapping[int, PassagePlace]) -> dict[int, Candidate]:
@@ -224,7 +225,7 @@ def _candidate(place: PassagePlace, row: Sequence[Any]) -> Candidate:
     group_key, doc_id, version, occurred_ms, kind, name, weight, theme_id, account_id, rating, language, url, title, attributes, text = row
     return Candidate(
         passage=Passage(passage_id(doc_id, place.number), doc_id, place.number, place.first, place.last, text[place.first : place.last]),
-        source=Source(kind, name, weight),
+        source=_source(kind, name, weight),
         occurred_at=instant(occurred_ms),
         group_key=group_key,
         version=version,
@@ -235,7 +236,13 @@ def _candidate(place: PassagePlace, row: Sequence[Any]) -> Candidate:
         language=language,
         url=url,
         attributes=_attributes(attributes),
+        vector=None if title else place.vector,
     )
+
+
+@lru_cache(maxsize=4_096)
+def _source(kind: str, name: str, weight: float) -> Source:
+    return Source(kind, name, weight)
 
 
 def _attributes(stored: str) -> dict[str, Any]:

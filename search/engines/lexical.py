@@ -4,8 +4,8 @@ Postings are sorted segments over immutable passage rows; new passages make a sm
 rows stay in the postings and are left out of every count, which is what Lucene does after a merge.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,36 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldTerm:
+    """What a term does to the rows that hold it: each gets ``weight - weight / divisor``, which is how Lucene arranges the formula
+    (``divisor = 1 + count * norm``). ``holding`` of the rows count."""
+
+    rows: NDArray[np.intp]
+    divisors: NDArray[np.float32]
+    holding: int
+
+
+class Prepared:
+    """The terms lately asked for, so that frequent words are not prepared for each question. Threads may share it: they would only do the same twice."""
+
+    def __init__(self, most_postings: int = 1_000_000) -> None:
+        self._most = most_postings
+        self._held: dict[int, HeldTerm] = {}
+        self._postings = 0
+
+    def of(self, term: int, prepare: Callable[[int], HeldTerm]) -> HeldTerm:
+        """The term as kept, or prepared now."""
+        held = self._held.get(term)
+        if held is None:
+            held = prepare(term)
+            if self._postings + len(held.rows) > self._most:
+                self._held, self._postings = {}, 0
+            self._held[term] = held
+            self._postings += len(held.rows)
+        return held
+
+
+@dataclass(frozen=True, slots=True)
 class LexicalView:
     """The index at one moment. ``live`` marks the rows that count; ``passages`` of them have words. ``norms`` is what a row's length makes of its
     counts; ``whole`` says that no row is removed."""
@@ -68,6 +98,7 @@ class LexicalView:
     live: NDArray[np.bool_]
     passages: int
     whole: bool
+    prepared: Prepared = field(default_factory=Prepared, compare=False)
 
     def rows_with(self, term: int) -> NDArray[np.int32]:
         """The rows that hold the term, removed ones included."""
@@ -77,23 +108,21 @@ class LexicalView:
         """BM25 of every row, shape (rows,), 0 where no term is shared. ``terms`` gives each term's count in the query."""
         sums = np.zeros(len(self.norms), dtype=np.float64)
         for term, times in terms.items() if self.passages else ():
-            found = [segment.postings(term) for segment in self.segments]
-            weight = np.float32(times) * idf(self._holding(found), self.passages)
-            for rows, counts in found:
-                self._add(sums, rows.astype(np.intp), counts, weight)
+            held = self.prepared.of(term, self._prepare)
+            weight = np.float32(times) * idf(held.holding, self.passages)
+            part = weight / held.divisors
+            np.subtract(weight, part, out=part)
+            sums[held.rows] += part
         return sums.astype(np.float32)
 
-    def _add(self, sums: NDArray[np.float64], rows: NDArray[np.intp], counts: NDArray[np.uint16], weight: np.float32) -> None:
-        """``weight - weight / (1 + count * norm)``, which is how Lucene arranges the formula, without intermediate copies."""
-        part = self.norms.take(rows)
-        part *= counts
-        part += _ONE
-        np.divide(weight, part, out=part)
-        np.subtract(weight, part, out=part)
-        sums[rows] += part
-
-    def _holding(self, found: Sequence[Postings]) -> int:
-        return sum(len(rows) if self.whole else int(np.count_nonzero(self.live[rows])) for rows, _ in found)
+    def _prepare(self, term: int) -> HeldTerm:
+        found = [segment.postings(term) for segment in self.segments]
+        rows = np.concatenate([rows for rows, _ in found] or [np.empty(0, np.int32)]).astype(np.intp)
+        divisors = self.norms.take(rows)
+        divisors *= np.concatenate([counts for _, counts in found] or [np.empty(0, np.uint16)])
+        divisors += _ONE
+        holding = len(rows) if self.whole else int(np.count_nonzero(self.live[rows]))
+        return HeldTerm(rows, divisors, holding)
 
 
 def idf(holding: int, passages: int) -> np.float32:

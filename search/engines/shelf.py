@@ -52,10 +52,13 @@ class ShelfView:
         """The passage id of a passage row."""
         return f"{self.columns.doc_ids[self.passage_docs[row]]}#{self.passage_numbers[row]:06d}"
 
-    def passage_place(self, row: int) -> PassagePlace:
-        """Where the text of a passage row is."""
-        doc_no = int(self.columns.doc_nos[self.passage_docs[row]])
-        return PassagePlace(doc_no, int(self.passage_numbers[row]), int(self.passage_firsts[row]), int(self.passage_lasts[row]))
+    def passage_places(self, rows: Iterable[int]) -> dict[int, PassagePlace]:
+        """Where the texts of passage rows are, by row."""
+        wanted = np.fromiter(rows, np.int64)
+        doc_nos = self.columns.doc_nos[self.passage_docs[wanted]].tolist()
+        places = (self.passage_numbers[wanted].tolist(), self.passage_firsts[wanted].tolist(), self.passage_lasts[wanted].tolist())
+        vectors = map(self.dense.row, wanted.tolist())
+        return dict(zip(wanted.tolist(), map(PassagePlace, doc_nos, *places, vectors), strict=True))
 
 
 class Shelf:

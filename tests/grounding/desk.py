@@ -47,6 +47,7 @@ class Desk:
     ) -> Answerer:
         """An answerer over the same store, with parts or settings of its own."""
         from grounding.drafting import ExtractiveDrafter
+        from grounding.vector_memory import RememberedVectors
         from grounding.verification import FeatureVerifier
         from search.retrieval import Retriever
 
@@ -58,7 +59,7 @@ class Desk:
             Retriever(store, service.embedder, chosen, self.clock),
             drafter or ExtractiveDrafter(service.embedder, chosen),
             FeatureVerifier(service.embedder, min_support=chosen.min_support),
-            service.embedder,
+            RememberedVectors(service.embedder),
             self.clock,
             chosen,
         )
