@@ -50,9 +50,9 @@ def _logit(score: float) -> float:
 
 def demands(asked: Question, said: Reading) -> dict[str, float]:
     """What is demanded and not there, as flags 0 or 1; shares in 0..1."""
-    absent = (meaning.weight for meaning in asked.topic if not found(meaning, said.meanings))
+    absent = (meaning.weight for meaning in asked.topic if not found(meaning, said.held))
     return {
-        "coverage": shared(asked.topic, said.meanings),
+        "coverage": shared(asked.topic, said.held),
         "missing": max(absent, default=0.0),
         "names": share_of_names_missing(asked.reading, said),
         "denial": float(not _denial_kept(asked, said) or bool(opposing(asked.reading, said)) or not _order_kept(asked, said)),

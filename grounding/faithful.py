@@ -30,7 +30,7 @@ def keeps_to(sentence: str, quote: str) -> bool:
     claim, said = read(sentence), read(quote)
     stems = {word.stem for word in said.words}
     glue = _glue(sentence)
-    near = {meaning.word.start for meaning in claim.meanings if found(meaning, said.meanings) >= SYNONYM}
+    near = {meaning.word.start for meaning in claim.meanings if found(meaning, said.held) >= SYNONYM}
     settled = _figures(claim)
     return _pairs(claim) <= _pairs(said) and all(
         word.lower in glue or word.stem in stems or word.start in near or word.start in settled for word in claim.words
