@@ -122,7 +122,25 @@ def _params_checked(message: dict[str, Any], identifier: str | int | None) -> tu
         return {}, _error(identifier, types.INVALID_REQUEST, "Invalid request: method must be a text")
     if not isinstance(message.get("params"), dict | None):
         return {}, _error(identifier, types.INVALID_PARAMS, "Invalid params: params must be an object")
-    return message, None
+    wrong = _wrong_member(message)
+    return ({}, _error(identifier, types.INVALID_PARAMS, f"Invalid params: {wrong}")) if wrong else (message, None)
+
+
+_MEMBERS: Mapping[str, tuple[tuple[str, type, str, bool], ...]] = {
+    "tools/call": (("name", str, "a text", True), ("arguments", dict, "an object", False)),
+    "prompts/get": (("name", str, "a text", True), ("arguments", dict, "an object", False)),
+    "resources/read": (("uri", str, "a text", True),),
+}
+"""Members of the params by method: name, type, how the type is called, and whether it must be there. The library would refuse them without naming one."""
+
+
+def _wrong_member(message: Mapping[str, Any]) -> str:
+    """What is wrong with the first member of the params that is of another type, or ``""``."""
+    params = message.get("params") or {}
+    for name, kind, called, needed in _MEMBERS.get(str(message.get("method")), ()):
+        if (needed or params.get(name) is not None) and not isinstance(params.get(name), kind):
+            return f"{name} must be {called}"
+    return ""
 
 
 def _refusal(message: Mapping[str, Any], error: ServiceError) -> Response:

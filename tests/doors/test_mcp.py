@@ -156,6 +156,21 @@ def test_a_broken_message_is_a_protocol_error_without_internals(http: httpx.Clie
     assert "pydantic" not in json.dumps(error)
 
 
+@pytest.mark.parametrize(
+    ("method", "params", "told"),
+    [
+        ("tools/call", {"name": "search_feedback", "arguments": ["x"]}, "Invalid params: arguments must be an object"),
+        ("tools/call", {"name": "search_feedback", "arguments": "x"}, "Invalid params: arguments must be an object"),
+        ("tools/call", {"name": 7}, "Invalid params: name must be a text"),
+        ("tools/call", {}, "Invalid params: name must be a text"),
+        ("resources/read", {"uri": 7}, "Invalid params: uri must be a text"),
+    ],
+)
+def test_what_is_wrong_with_the_params_is_named(http: httpx.Client, method: str, params: Any, told: str) -> None:
+    error = post(http, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).json()["error"]
+    assert error == {"code": -32602, "message": told}
+
+
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 def test_there_are_no_sessions_to_open_or_close(http: httpx.Client, method: str) -> None:
     answer = http.request(method, "/mcp")
