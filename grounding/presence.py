@@ -4,17 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from grounding.absence import GONE, LACKING, NOT
 from grounding.opposites import QUALITIES
 from grounding.reading import Reading, read
 from grounding.words import STOP_WORDS, Word
 
 _BE = frozenset("is are was were be been isn't aren't wasn't weren't".split())
 _DO = frozenset("do does did don't doesn't didn't has have had hasn't haven't hadn't".split())
-_NOT = frozenset("not never".split())
 _DETERMINERS = frozenset("a an the any my our your its their his her some plenty of several enough single one".split())
 _HERE = frozenset("there present included available provided supplied visible".split())
-_GONE = frozenset("missing absent gone lacking lost disappeared vanished".split())
-_LACKING = frozenset("lacks lack lacked lacking without missing".split())
 _HAVING = frozenset(
     "have has had having got get include includes included contain contains contained show shows with receive received".split()
 )
@@ -23,7 +21,6 @@ _POSSESSED = frozenset("have has had having get got with show shows".split())
 _COMING = frozenset("arrived arrive arrives came come delivered".split())
 _TRAILING = _HERE | frozenset("left inside anywhere yet yesterday today ever again anymore".split())
 _ADVERBS = frozenset("still also completely simply just already totally entirely always actually even".split())
-_ABSENCE = _LACKING | _GONE | _NOT | {"no", "zero", "cannot", "fails", "failed", "fail"}
 _LONGEST = 4
 
 
@@ -53,7 +50,7 @@ NONE = Agreement(frozenset(), frozenset())
 
 def agreement(claim: Reading, span: Reading) -> Agreement:
     """What ``claim`` and ``span`` say of the presence of the same things; nothing when neither finds anything absent."""
-    if not (_may_lack(claim) or _may_lack(span)):
+    if not (claim.may_lack or span.may_lack):
         return NONE
     claimed = things(claim.text)
     said = things(span.text) if claimed else ()
@@ -63,11 +60,6 @@ def agreement(claim: Reading, span: Reading) -> Agreement:
     agreed = (one.starts for one, other in pairs if one.there == other.there)
     differing = (one.starts for one, other in pairs if one.there != other.there)
     return Agreement(frozenset().union(*agreed), frozenset().union(*differing))
-
-
-def _may_lack(reading: Reading) -> bool:
-    """A cheap test: without one of these words nothing is absent."""
-    return any(word.lower in _ABSENCE or word.lower.endswith("n't") for word in reading.words)
 
 
 @lru_cache(maxsize=8192)
@@ -86,7 +78,7 @@ def things(text: str) -> tuple[Thing, ...]:
 def _lacked(reading: Reading, at: int) -> Iterator[Thing]:
     """*without a manual*, *lacks a manual*, *does not lack a manual*."""
     words = reading.words
-    if words[at].lower in _LACKING and not (at and words[at - 1].lower in _BE):
+    if words[at].lower in LACKING and not (at and words[at - 1].lower in _BE):
         yield from _thing(reading, _phrase(words, at + 1), there=_negated(words, at), said=(at,))
 
 
@@ -97,7 +89,7 @@ def _had(reading: Reading, at: int) -> Iterator[Thing]:
     expletive = lower in _BE and at > 0 and words[at - 1].lower == "there"
     if not expletive and lower not in _HAVING:
         return
-    if lower in {"included", "received"} and at and words[at - 1].lower in _BE | _NOT and words[at - 2].lower in _BE | {"not"}:
+    if lower in {"included", "received"} and at and words[at - 1].lower in _BE | NOT and words[at - 2].lower in _BE | {"not"}:
         return
     counted = following in _DETERMINERS | {"no", "zero", "not"}
     if lower in _POSSESSED and not counted and not _after_do(words, at):
@@ -113,14 +105,14 @@ def _had(reading: Reading, at: int) -> Iterator[Thing]:
 def _standing(reading: Reading, at: int) -> Iterator[Thing]:
     """*the manual was missing*, *no manual was in the box*, *the manual never arrived*."""
     words, lower = reading.words, reading.words[at].lower
-    here, gone, coming = lower in _HERE or _inside(words, at), lower in _GONE, lower in _COMING
+    here, gone, coming = lower in _HERE or _inside(words, at), lower in GONE, lower in _COMING
     if not (here or gone or coming):
         return
     back = at - 1
     denied = False
     auxiliary = coming or lower in {"disappeared", "vanished"}
-    while back >= 0 and words[back].lower in _BE | _DO | _NOT | _ADVERBS | {"went", "cannot"}:
-        denied ^= words[back].lower in _NOT or words[back].lower.endswith("n't")
+    while back >= 0 and words[back].lower in _BE | _DO | NOT | _ADVERBS | {"went", "cannot"}:
+        denied ^= words[back].lower in NOT or words[back].lower.endswith("n't")
         auxiliary |= words[back].lower in _BE | {"went", "has", "had"}
         back -= 1
     if not auxiliary or back < 0:
@@ -133,7 +125,7 @@ def _standing(reading: Reading, at: int) -> Iterator[Thing]:
 
 
 def _inside(words: Sequence[Word], at: int) -> bool:
-    return words[at].lower in {"in", "inside"} and at > 0 and words[at - 1].lower in _BE | _NOT
+    return words[at].lower in {"in", "inside"} and at > 0 and words[at - 1].lower in _BE | NOT
 
 
 def _after_do(words: Sequence[Word], at: int) -> bool:
@@ -143,7 +135,7 @@ def _after_do(words: Sequence[Word], at: int) -> bool:
 def _negated(words: Sequence[Word], at: int) -> bool:
     """*does not have*, *never got*, *failed to include*."""
     near = [word.lower for word in words[max(0, at - 3) : at] if word.lower not in _ADVERBS]
-    direct = near[-1:] and (near[-1] in _NOT or near[-1].endswith("n't"))
+    direct = near[-1:] and (near[-1] in NOT or near[-1].endswith("n't"))
     return bool(direct) or (near[-1:] == ["to"] and near[-2:-1] in (["fails"], ["failed"], ["fail"]))
 
 

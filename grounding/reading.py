@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from grounding.absence import ABSENCE
 from grounding.calendar_words import Date, TimeOfDay, dates, times
 from grounding.entities import kinds, names
 from grounding.opposites import PHRASES, QUALITIES, SYNONYMS
@@ -103,6 +104,11 @@ class Reading:
     def topic(self) -> tuple[Meaning, ...]:
         """Content words that are no stand-ins for the speaker."""
         return tuple(meaning for meaning in self.meanings if meaning.word.lower not in SPEAKER_WORDS)
+
+    @functools.cached_property
+    def may_lack(self) -> bool:
+        """Whether it can say that something is not there."""
+        return any(word.lower in ABSENCE or word.lower.endswith("n't") for word in self.words)
 
     @functools.cached_property
     def unreal(self) -> tuple[tuple[int, int], ...]:
