@@ -93,7 +93,7 @@ def register_tasks(app: Any, process: PoolProcess) -> None:
             queue.ledger.beat(working.clock.now())
 
     for name, function in ((DO, do), (SPREAD, spread), (TICK, tick), (HEARTBEAT, heartbeat)):
-        app.task(name=name, shared=False)(function)
+        app.task(name=name, shared=False, Request="worker.queues.acknowledging:ReconnectingRequest")(function)
 
 
 def do_piece(working: Working, queue: BrokerQueue, work: Work, outages: int) -> None:

@@ -144,3 +144,18 @@ def test_a_broker_that_is_killed_and_comes_back_empty_costs_nothing_but_time(pla
     plant.broker.kill()
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(30) == 0
+
+
+def test_an_acknowledgement_that_fails_makes_the_worker_connect_anew(plant: Plant) -> None:
+    """Otherwise its only place would stay taken by a piece that is over, and it would fetch nothing more for ever."""
+    plan(plant.state, "running", mode="waits")
+    plant.start("both", WA_WORKER_CONCURRENCY="1")
+    plant.channel.await_all("started:running")
+    plant.broker.kill()
+    plant.channel.allow("running")
+    plant.channel.await_all("finished:running")
+    eventually(lambda: "Connection to broker lost" in plant.log())
+    plant.broker.start()
+    plan(plant.state, "next")
+    plant.channel.await_all("digest:next")
+    assert "Couldn't ack" not in plant.log()
