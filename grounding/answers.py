@@ -76,7 +76,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One sentence somebody proposes, with the ids that are said to carry it. Nobody trusts it yet. ``writer`` is the language model that wrote it, if
-    one did."""
+    one did, and ``seen`` the documents that it was shown: any of them may have lent it words."""
 
     text: str
     kind: ClaimKind
@@ -84,6 +84,11 @@ class Draft:
     proof: Proof | None = None
     document_count: int = 1
     writer: str = ""
+    seen: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """For the trace; with every document the words may come from, so that they can be withheld when one is deleted."""
+        return {"text": self.text, "cites": list(self.cites)} | ({"doc_ids": list(self.seen)} if self.seen else {})
 
 
 @dataclass(frozen=True, slots=True)

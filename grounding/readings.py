@@ -198,7 +198,7 @@ class Readings:
                 : self._settings.max_claims
             ]
             writer = (drafts[0].writer if drafts else "") or drafter.model
-            step.detail.update(model=writer, drafts=[{"text": draft.text, "cites": list(draft.cites)} for draft in drafts], **talk.taken())
+            step.detail.update(model=writer, drafts=[draft.as_json() for draft in drafts], **talk.taken())
             if not drafts:
                 step.outcome = "refused" if drafter is self._drafter else "fell_back"
         return drafts

@@ -47,8 +47,7 @@ class Verified:
         """What was dropped and why, for the trace."""
         return [
             {
-                "text": draft.text,
-                "cites": list(draft.cites),
+                **draft.as_json(),
                 "because": verdict.because,
                 "reason": verdict.reason,
                 "contradicted": verdict.contradicted,

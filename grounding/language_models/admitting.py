@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grounding.addressing import gives_orders
 from grounding.answers import ClaimKind, Draft
@@ -15,6 +15,8 @@ from grounding.language_models.showing import Shown
 from search.identity import normalised
 
 MAX_CHARS = 400
+MAX_SEEN = 100
+"""Documents a trace names beside a draft; a passage of many copies has more, with the same words."""
 
 _LABEL = re.compile(r"[\s\[(（【]*E?(\d{1,3})[\])）】.\s]*\Z", re.IGNORECASE)
 _INLINE = re.compile(r"\s*[\[(（【]\s*E\d{1,3}(?:\s*[,;、]\s*E\d{1,3})*\s*[\])）】]")
@@ -37,6 +39,7 @@ def admitted(claims: Sequence[WrittenClaim], shown: Mapping[str, Shown], writer:
     """Judge each claim by its form alone; what is true the verifier decides."""
     drafts: dict[str, Draft] = {}
     reasons: Counter[str] = Counter()
+    seen = tuple(dict.fromkeys(doc_id for passage in shown.values() for doc_id in passage.doc_ids))[:MAX_SEEN]
     for claim in claims:
         text = " ".join(_INLINE.sub("", claim.text).split())
         cited = _cited(claim.cites, shown)
@@ -45,7 +48,7 @@ def admitted(claims: Sequence[WrittenClaim], shown: Mapping[str, Shown], writer:
         if reason or key in drafts:
             reasons[reason or "repeated"] += 1
         else:
-            drafts[key] = _draft(text, cited, writer)
+            drafts[key] = replace(_draft(text, cited, writer), seen=seen)
     return Admitted(tuple(drafts.values()), dict(sorted(reasons.items())))
 
 

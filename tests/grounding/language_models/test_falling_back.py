@@ -141,11 +141,13 @@ def test_answers_of_no_use_do_not_open_the_circuit(servers: Servers, desk_with: 
 
 def test_a_passing_failure_is_repeated_before_the_second_model_is_asked(servers: Servers, desk_with: OpenDesk) -> None:
     first, second = servers(fails(503), says(GOOD)), servers(says(GOOD))
-    outcome = desk_with(first, second, retry_attempts=2).ask(QUESTION)
+    desk = desk_with(first, second, retry_attempts=2)
+    outcome = desk.ask(QUESTION)
     assert outcome.answer is not None
     assert outcome.answer.model == "small"
     assert (len(first.requests), len(second.requests)) == (2, 0)
     assert not outcome.degraded
+    assert metric(desk, "wa_retries_total", dependency="llm_primary") == 1
 
 
 def test_a_server_that_asks_for_a_longer_wait_than_there_is_is_left_alone(servers: Servers, desk_with: OpenDesk) -> None:

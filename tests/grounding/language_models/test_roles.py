@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from api import rendering
 from grounding.answers import Answer, ClaimKind, Draft, Outcome, Verdict
 from grounding.intents import Form, Intent
 from grounding.lowering import lowered, without
@@ -15,6 +16,7 @@ from grounding.replanning import Wish, revised
 from grounding.verifying import Verified
 from runtime.tenancy import tenant_named
 from search.documents import Filters
+from search.ingest.erasure import delete_documents
 from tests.grounding.desk import ACME, cited, record
 from tests.grounding.language_models.conftest import QUESTION, OpenDesk
 from tests.grounding.language_models.misbehaving_server import Behaviour, Exchange, ModelServer, as_draft, says
@@ -162,6 +164,16 @@ class TestDrafting:
         desk.load([record("z1", "App crashes on every receipt of the Zebra company.")], tenant_named("zebra"))
         desk.ask(QUESTION)
         assert "Zebra" not in json.dumps(server.requests)
+
+    def test_words_of_a_document_that_is_deleted_are_withheld_wherever_a_model_put_them(
+        self, servers: Servers, desk_with: OpenDesk
+    ) -> None:
+        stolen = "Parcel, box and receipt crashes of the third document were terrible."
+        desk = desk_with(servers(says(as_draft((stolen, ["E1"]), ("App crashes each time I scan a receipt.", ["E1"])))))
+        run_id = desk.ask(QUESTION).run_id
+        assert stolen in json.dumps(rendering.trace(desk.service.traces.get(ACME, run_id)))
+        delete_documents(desk.service.engine, desk.service.state, ACME, doc_ids=("c3",))
+        assert stolen not in json.dumps(rendering.trace(desk.service.traces.get(ACME, run_id)))
 
 
 class TestJudging:
