@@ -44,7 +44,9 @@ def test_one_that_holds_it_stays(question: str, sentence: str) -> None:
 
 
 def test_a_denial_put_into_the_question_is_not_answered_by_its_opposite(desk: Desk) -> None:
-    desk.load([record("cover", "The warranty of the camera covers the screen and the battery."), record("price", "The camera costs 300 EUR.")])
+    desk.load(
+        [record("cover", "The warranty of the camera covers the screen and the battery."), record("price", "The camera costs 300 EUR.")]
+    )
     assert cited(desk.ask("What does the warranty of the camera cover?")) == {"cover"}
     refusal = desk.ask("What does the warranty of the camera not cover?").refusal
     assert refusal is not None
