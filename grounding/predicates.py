@@ -25,7 +25,7 @@ _NEAR = (
     frozenset({"ease", "working", "finding", "knowledge", "possibility", "clarity", "session", "convenience"}),
 )
 """Qualities that bear on one another."""
-_BY_DENIAL = _GENERAL | {"speed", "punctual", "ease", "working"}
+_BY_DENIAL = _GENERAL | {"speed", "punctual", "ease", "working", "finding", "membership"}
 """Qualities that something which does *not* happen speaks for or against."""
 _TELLING = {
     "payment": frozenset("fee fees charge charges charged cost costs price prices".split()),

@@ -40,6 +40,7 @@ def test_the_topic_alone_is_no_stance(question: str, sentence: str) -> None:
         ("Did a loyalty card fail to arrive?", "The loyalty card never arrived."),
         ("Is the pool on the roof?", "The hotel has a pool on the roof."),
         ("Is the app available in German?", "The app has a German version."),
+        ("Is the manual missing?", "There was no manual in the box."),
         ("Is there a pool?", "The hotel has a pool."),
         ("Was I charged twice for the same invoice?", "I was charged two times for one invoice."),
         ("Was anyone charged twice?", "Me cobraron dos veces la misma factura."),
