@@ -19,7 +19,7 @@ from search.ranking import Candidate
 ANSWERED_FROM = 0.5
 """Probability from which a sentence counts as an answer."""
 
-EMBEDDED = 4
+EMBEDDED = 2
 """Sentences of longer passages that are embedded for one question: those that hold most of its words."""
 
 FARTHER = 0.7

@@ -9,10 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from api.cli.durations import seconds_of
-from api.cli.narrowing import narrowed
 from api.cli.options import FILTERS, Narrowing
 from runtime.errors import InvalidRequest
-from search.listing import filters_as_json
 
 CONDITION = "Condition (exactly one, with what belongs to it)"
 TIMING = "When it looks, and who is told"
@@ -131,6 +129,9 @@ def read_from(path: Path) -> Any:
 
 
 def _filters(selecting: Selecting) -> dict[str, Any] | None:
+    from api.cli.narrowing import narrowed
+    from search.listing import filters_as_json
+
     narrowing = Narrowing(
         source=selecting.source, theme=selecting.theme, account=selecting.account, rating=selecting.rating, attr=selecting.attr
     )
