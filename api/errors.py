@@ -14,6 +14,7 @@ from runtime.errors import (
     InvalidRequest,
     Misconfigured,
     NotFound,
+    RateLimited,
     ServiceError,
     Unauthenticated,
     Unavailable,
@@ -43,6 +44,7 @@ TABLE: Mapping[type[ServiceError], Treatment] = {
     NotFound: Treatment(404, "Not Found", "NOT_FOUND", 1),
     Conflict: Treatment(409, "Conflict", "CONFLICT", 1),
     BudgetExceeded: Treatment(422, "Unprocessable Content", "BUDGET_EXCEEDED", 1),
+    RateLimited: Treatment(429, "Too Many Requests", "RATE_LIMITED", 1),
     Unavailable: Treatment(503, "Service Unavailable", "UNAVAILABLE", 1),
     Misconfigured: Treatment(500, "Internal Server Error", "MISCONFIGURED", 1),
 }
@@ -79,7 +81,7 @@ def fault_of(error: BaseException, casing: Callable[[str], str] = camel) -> Faul
     if isinstance(error, InvalidRequest):
         field = casing(error.field)
         return Fault(treatment, f"{field}: {error.reason}" if field else error.reason, field)
-    return Fault(treatment, str(error), retry_after_s=error.retry_after_s if isinstance(error, Unavailable) else None)
+    return Fault(treatment, str(error), retry_after_s=error.retry_after_s if isinstance(error, Unavailable | RateLimited) else None)
 
 
 def http_fault(status: int, message: str) -> Fault:

@@ -7,6 +7,7 @@ ServiceError
 ├─ NotFound          look for something else
 ├─ Conflict          read again, then repeat
 ├─ BudgetExceeded    raise a stated ceiling (a refusal inside ``ask``)
+├─ RateLimited       wait as long as it says
 ├─ Unavailable       try later; the only family that is ever retried
 │  ├─ DeadlineExceeded
 │  └─ CircuitOpen
@@ -48,6 +49,14 @@ class BudgetExceeded(ServiceError):
 
     def __init__(self, message: str, *, ceiling: str) -> None:
         self.ceiling = ceiling
+        super().__init__(message)
+
+
+class RateLimited(ServiceError):
+    """The credential calls too often; nothing was done. It may call again after ``retry_after_s``."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        self.retry_after_s = retry_after_s
         super().__init__(message)
 
 

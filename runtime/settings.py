@@ -54,8 +54,29 @@ class Settings(BaseSettings):
     default_tenant: str = Field(
         "default", description="tenant of the command line, and of requests without x-tenant-id in development mode"
     )
-    auth: Literal["none"] = Field(
-        "none", description="none = development mode: the tenant is taken from x-tenant-id; binds to loopback only"
+    auth: Literal["none", "keys", "oidc"] = Field(
+        "none",
+        description="who may call: keys = API keys, oidc = tokens of an identity provider (and keys, where a pepper is set), "
+        "none = development mode: the tenant is taken from x-tenant-id; binds to loopback only",
+    )
+    key_pepper: SecretStr = Field(SecretStr(""), description="secret that API keys are hashed with, 32 characters or more; needed for keys")
+    key_pepper_file: Path | None = Field(None, description="file with that secret")
+    oidc_issuer: str = Field("", description="issuer of the tokens, exactly as in their iss; needed for oidc")
+    oidc_audience: str = Field("", description="audience that tokens for GraphQL and REST must have; needed for oidc")
+    oidc_mcp_audience: str = Field("", description="audience that tokens for /mcp must have; blank = WA_PUBLIC_URL/mcp")
+    oidc_jwks_url: str = Field("", description="address of the issuer's keys; blank = as its discovery document says")
+    oidc_algorithms: str = Field(
+        "RS256,ES256",
+        pattern=r"^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)(?:,(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA))*$",
+        description="signature algorithms that are accepted; asymmetric ones only",
+    )
+    oidc_leeway_s: float = Field(10.0, ge=0, le=30, description="how far the issuer's clock may be off")
+    oidc_tenant_claim: str = Field("tenant", min_length=1, description="claim with the tenant, or the list of tenants, of a token")
+    oidc_scope_claim: str = Field("scope", min_length=1, description="claim with the scopes, as a list or separated by blanks")
+    oidc_scope_prefix: str = Field("wa:", description="what our scopes begin with in tokens, as in wa:read")
+    rate_capacity: int = Field(60, ge=1, le=1_000_000, description="calls of one operation that a credential may make at once")
+    rate_refill_per_s: float = Field(
+        10.0, gt=0, le=100_000, description="calls of one operation that a credential may go on making a second"
     )
     host: str = Field("127.0.0.1", description="address the server binds to")
     port: int = Field(8000, ge=0, le=65535, description="port the server binds to; 0 = any free one")

@@ -7,6 +7,9 @@ from runtime.errors import InvalidRequest
 
 Tenant = NewType("Tenant", str)
 
+HOUSE = Tenant("_house")
+"""Whose state belongs to the service itself. No door can name it: :func:`tenant_named` refuses it."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
 
 

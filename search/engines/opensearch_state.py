@@ -8,7 +8,7 @@ from typing import Any
 from runtime.clock import Clock
 from runtime.errors import Conflict
 from runtime.events import Event
-from runtime.tenancy import Tenant, tenant_named
+from runtime.tenancy import Tenant
 from search.engines.attribute_terms import attribute_term
 from search.engines.intervals import instant, milliseconds
 from search.engines.limits import MAX_PAGE, within
@@ -132,7 +132,7 @@ class OpenSearchState:
         while True:
             found = self._cluster.search(self._index, body)["hits"]["hits"]
             for hit in found:
-                yield tenant_named(hit["_source"]["tenant"]), _entry(hit["_source"])
+                yield Tenant(hit["_source"]["tenant"]), _entry(hit["_source"])
             if len(found) < MAX_PAGE:
                 return
             body["search_after"] = found[-1]["sort"]

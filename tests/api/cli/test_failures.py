@@ -39,6 +39,7 @@ def _of_every_class() -> list[errors.ServiceError]:
         errors.NotFound("x"),
         errors.Conflict("x"),
         errors.BudgetExceeded("x", ceiling="steps"),
+        errors.RateLimited("x", retry_after_s=1.0),
         errors.Unavailable("x"),
         errors.DeadlineExceeded("x"),
         errors.CircuitOpen("x"),
