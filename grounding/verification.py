@@ -8,8 +8,9 @@ from grounding.bearing import EMBEDDED, Assertion, Fit, assertion, features, fit
 from grounding.contradiction import contradicts
 from grounding.matching import overlap
 from grounding.quotation import quotation
+from grounding.reading import read
 from grounding.support import support
-from grounding.vetoes import veto
+from grounding.vetoes import opposing, veto
 from grounding.windows import Witness, witnesses
 from search.documents import Vector
 from search.ports import Embedder
@@ -157,6 +158,10 @@ def _counter(claim: Assertion, witness: Witness) -> Finding:
     """The first window that says the opposite, if any does."""
     windows = () if witness.gives_orders else witness.windows
     for window in windows:
+        if len(window.sentences) > 1 and not any(
+            opposing(claim.whole, read(sentence, witness.occurred_at)) for sentence in window.sentences
+        ):
+            continue  # two sentences say the opposite only where one of them does
         reading = witness.read(window)
         if contradicts(claim.whole, reading, figures=False):
             fit = Fit(window, reading, overlap(claim.whole, reading))
