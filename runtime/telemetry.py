@@ -127,7 +127,6 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_requests_total", "counter", "Requests by route template and outcome", ("operation", "outcome")),
     MetricSpec("wa_request_duration_seconds", "histogram", "Time to answer a request", ("operation",), _SECONDS),
     MetricSpec("wa_rate_limited_total", "counter", "Calls that were refused because their credential called too often", ("operation",)),
-    MetricSpec("wa_rate_limited_total", "counter", "Requests turned away with 429, by route template", ("operation",)),
     MetricSpec("wa_ready", "gauge", "1 when questions can be answered, 0 when not, as of the latest look"),
     MetricSpec(
         "wa_questions_total",
