@@ -11,6 +11,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], tuple[str, ...]]
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is given out to the open internet; whatever lies outside is local, reserved, or IPv4 in a wrapping that some network still opens."""
+
+_SET_ASIDE = (ipaddress.ip_network("3fff::/20"), ipaddress.ip_network("192.88.99.0/24"))
+"""Within what is given out, and known to newer versions of the library only: examples, and relays that are gone."""
 
 
 def resolved(host: str, port: int) -> tuple[str, ...]:
@@ -46,7 +51,9 @@ def is_public(text: str) -> bool:
         address = _unwrapped(ipaddress.ip_address(text.split("%", 1)[0]))
     except ValueError:
         return False
-    return address.is_global and not address.is_multicast
+    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
+        return False
+    return address.is_global and not address.is_multicast and not any(address in network for network in _SET_ASIDE)
 
 
 def _unwrapped(address: Address) -> Address:

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from runtime.errors import InvalidRequest, Misconfigured, Unavailable
 from worker.deliveries.parcels import Parcel
-from worker.deliveries.wording import lines
+from worker.deliveries.wording import lines, one_line
 
 SMTPS_PORT = 465
 SMTP_PORT = 25
@@ -74,7 +74,7 @@ def mail_of(parcel: Parcel, sender: str) -> EmailMessage:
     message = EmailMessage(policy=SMTP_POLICY)
     message["From"] = sender
     message["To"] = delivery.receiver.target
-    message["Subject"] = parcel.headline
+    message["Subject"] = _subject(parcel.headline)
     message["Date"] = format_datetime(parcel.at.astimezone(UTC))
     message["Message-ID"] = f"<{delivery.message_id}@{domain}>"
     message["Auto-Submitted"] = "auto-generated"
@@ -86,9 +86,14 @@ def mail_of(parcel: Parcel, sender: str) -> EmailMessage:
     return message
 
 
+def _subject(headline: str) -> str:
+    """What begins like an encoded word would be decoded, and what comes out, line ends and all, written into the head of the message."""
+    return one_line(headline).replace("=?", "= ?")
+
+
 def _text(said: Iterable[tuple[str, str]]) -> Iterator[str]:
     for kind, text in said:
-        line = " ".join(text.split())
+        line = one_line(text)
         if kind == "cited":
             yield f"    [{line}]"
         else:
@@ -97,7 +102,7 @@ def _text(said: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _html(said: Iterable[tuple[str, str]]) -> str:
     tags = {"headline": "h2", "because": "p", "numbers": "p", "claim": "p", "cited": "small", "note": "p"}
-    body = "\n".join(f"<{tags[kind]}>{html.escape(text)}</{tags[kind]}>" for kind, text in said)
+    body = "\n".join(f"<{tags[kind]}>{html.escape(one_line(text))}</{tags[kind]}>" for kind, text in said)
     return f'<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{body}\n</body></html>\n'
 
 

@@ -41,11 +41,11 @@ class Poster:
             Unavailable: it cannot be reached, did not answer in time, answered 5xx, 408, 425 or 429; ``retry_after_s`` is what it asked for.
             InvalidRequest: it answered anything else, or the address may not be connected to; repeating does not help.
         """
-        target = httpx.URL(url)
+        target, host = _read(url)
         if target.scheme != "https" and not self.private:
             raise InvalidRequest("must begin with https://", field="receivers.target")
         port = target.port or (443 if target.scheme == "https" else 80)
-        addresses = allowed(self.resolve(target.host, port), private=self.private)
+        addresses = allowed(self.resolve(host, port), private=self.private)
         limits = httpx.Timeout(timeout_s, connect=timeout_s / len(addresses))
         for last, address in _marked(addresses):
             try:
@@ -99,6 +99,17 @@ class _Watch:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
 
+def _read(url: str) -> tuple[httpx.URL, str]:
+    """The URL and its host. Some that name a host at first sight cannot be sent to: one whose international name is malformed, or whose numbers are no
+    address."""
+    try:
+        target = httpx.URL(url)
+        host = target.host
+    except (httpx.InvalidURL, ValueError) as error:
+        raise InvalidRequest("names a host that cannot be one", field="receivers.target") from error
+    return target, host
+
+
 def _judge(response: httpx.Response, now: datetime) -> None:
     status = response.status_code
     if 200 <= status < 300:
@@ -125,7 +136,7 @@ def _retry_after_s(text: str | None, now: datetime) -> float | None:
     """Seconds, from either form of the header; None when it is absent or unreadable."""
     if not text:
         return None
-    if text.strip().isdigit():
+    if text.strip().isdecimal():
         return float(text.strip()[:9])
     try:
         at = parsedate_to_datetime(text)

@@ -14,7 +14,9 @@ CHANNELS: tuple[str, ...] = get_args(Channel)
 
 MAX_TARGET_CHARS = 2000
 HIDDEN = "…"
-_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\Z")
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ADDRESS = re.compile(rf"(?!.*=\?)(?=[^@]{{1,64}}@[^@]{{1,253}}\Z){_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The words of a digest, for channels that people read."""
 
+import re
 from collections.abc import Iterator
 
 from grounding.answers import Claim
@@ -7,6 +8,7 @@ from worker.deliveries.parcels import Parcel
 from worker.monitors.digest import Digest
 
 MAX_IDS = 5
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def lines(parcel: Parcel) -> Iterator[tuple[str, str]]:
@@ -57,5 +59,10 @@ def said(digest: Digest, shown: int | None = None) -> str:
 
 def clipped(text: str, limit: int) -> str:
     """On one line, and cut when it is long."""
-    line = " ".join(text.split())
+    line = one_line(text)
     return line if len(line) <= limit else line[: max(0, limit - 1)] + "…"
+
+
+def one_line(text: str) -> str:
+    """On one line, without characters that would move a cursor, set a colour or turn the reading order around."""
+    return " ".join(_CONTROLS.sub(" ", text).split())

@@ -36,10 +36,15 @@ def window_starting(start: datetime, now: datetime, window_s: int, cadence_s: in
     """
     if start.tzinfo is None:
         raise InvalidRequest("needs a time zone, such as 2026-11-20T08:00:00Z", field="window_start")
-    end = grid(start + timedelta(seconds=window_s), cadence_s)
-    if end > now:
+    if start > now:
         raise InvalidRequest("begins a window that is not over yet", field="window_start")
-    return window_ending(end, window_s)
+    try:
+        window = window_ending(grid(start + timedelta(seconds=window_s), cadence_s), window_s)
+    except (OverflowError, ValueError) as error:  # the grid lies before the year 1
+        raise InvalidRequest("is before all windows", field="window_start") from error
+    if window.end > now:
+        raise InvalidRequest("begins a window that is not over yet", field="window_start")
+    return window
 
 
 def window_ending(end: datetime, window_s: int) -> Window:

@@ -175,3 +175,17 @@ def test_the_parts_of_a_mail_server() -> None:
 def test_what_is_no_single_address_is_refused_when_it_is_given(address: str) -> None:
     with pytest.raises(InvalidRequest):
         receiver_of({"channel": "email", "target": address})
+
+
+@pytest.mark.parametrize(
+    "name", ["=?utf-8?q?=0d=0aBcc:x=40evil.example?=", "\x1b[31mred\x1b]0;title\x07", "\u202egnp.exe", "a\x85Bcc: x@evil.example"]
+)
+def test_a_monitors_name_stays_a_name(opened: Callable[..., Desk], name: str) -> None:
+    with mailbox() as box:
+        worker = opened(smtp_url=box.url)
+        worker.publish(TEAM, monitor_name=name, fired_because=name, claims=(claim(name),))
+        worker.tick()
+        (message,) = box.messages
+    assert [header for header in message if header.lower() in ("bcc", "cc", "reply-to")] == []
+    for text in (message["Subject"], *parts(message)):
+        assert not [sign for sign in text if sign in "\x1b\x07\x85\u202e"]

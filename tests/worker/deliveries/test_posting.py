@@ -55,6 +55,7 @@ def test_an_answer_that_asks_to_come_back_may_be_repeated(status: int) -> None:
         ("Mon, 30 Nov 2026 11:00:00 GMT", 0.0),
         ("soon", None),
         ("-4", None),
+        ("\xb2", None),
         ("9" * 400, 999_999_999.0),
     ],
 )
@@ -100,6 +101,11 @@ def test_a_name_that_does_not_resolve_is_unavailable() -> None:
     assert isinstance(failure(OPEN, "https://no-such-host.invalid/x"), Unavailable)
 
 
+@pytest.mark.parametrize("host", ["xn--", "xn--a", "[v1.x]", "0177.0.0.1"])
+def test_what_cannot_be_a_host_is_refused_for_good(host: str) -> None:
+    assert isinstance(failure(OPEN, f"https://{host}/x"), InvalidRequest)
+
+
 @pytest.mark.parametrize(
     "said",
     ["drip", "hang", answer(500, body="inner words"), answer(404, body="inner words"), answer(302, "location: /inner\r\n"), "nonsense"],
@@ -136,6 +142,12 @@ def test_no_error_and_no_log_line_holds_the_path_or_the_servers_words(said: str,
         "::ffff:127.0.0.1",
         "::ffff:10.0.0.1",
         "64:ff9b::7f00:1",
+        "64:ff9b:1::7f00:1",
+        "::7f00:1",
+        "::ffff:0:7f00:1",
+        "fec0::1",
+        "3fff::1",
+        "192.88.99.1",
         "2002:7f00:1::",
         "x",
     ],

@@ -13,6 +13,7 @@ from worker.monitors.conditions import Answered, Change, Condition, Count, Share
 from worker.monitors.monitor import monitor_as_json, monitor_from_json
 from worker.monitors.reading import monitor_from
 from worker.monitors.saving import Saving
+from worker.monitors.window import window_starting
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
@@ -148,3 +149,12 @@ def test_a_masked_address_means_the_one_that_is_saved(watch: Watch) -> None:
     assert saving.save(watch.tenant, given(id="m", receivers=[shown, {"channel": "stream"}])).receivers[0].target == target
     with pytest.raises(InvalidRequest, match="masked"):
         saving.save(watch.tenant, given(id="another", receivers=[shown]))
+
+
+@pytest.mark.parametrize(
+    "start", ["0001-01-01T00:00:00+14:00", "0001-01-01T00:00:10Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00"]
+)
+def test_a_window_at_the_end_of_time_is_no_window(start: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        window_starting(datetime.fromisoformat(start), NOW, 86_400, 7 * 86_400)
+    assert caught.value.field == "window_start"
