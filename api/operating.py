@@ -1,7 +1,5 @@
 """Routes for those who run the service, and its pages."""
 
-from contextlib import suppress
-
 from fastapi import APIRouter, Request, Response
 from prometheus_client.exposition import choose_encoder
 
@@ -35,9 +33,11 @@ async def ready(doors: Open, who: Who) -> Response:
 
 @router.get("/metrics", summary="Prometheus or OpenMetrics text, by the Accept header")
 async def metrics(request: Request, doors: Open) -> Response:
-    """Every metric of the private registry, the age of the workers' heartbeat as of now."""
-    with suppress(ServiceError):
-        await doors.threads.call_within(READY_WITHIN_S, doors.readiness.worker)
+    """Every metric of the private registry; those of readiness as of now."""
+    try:
+        await doors.threads.call_within(READY_WITHIN_S, doors.readiness.measure)
+    except ServiceError:
+        doors.service.metrics.set("wa_ready", 0)
     encoder, content_type = choose_encoder(request.headers.get("accept", ""))
     return Response(encoder(doors.service.metrics.registry), headers={"content-type": content_type})
 

@@ -1,5 +1,6 @@
 """What every door offers, once: each function calls the core for one tenant and counts what happened. No rule lives here."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ from runtime.tenancy import Tenant
 from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
+from search.ingest.parsing import FIELDS
 from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
@@ -167,6 +169,7 @@ def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: 
     report = service.ingester.ingest(tenant, RowSource(row_of(number, item) for number, item in enumerate(documents, 1)), batch_id=batch_id)
     for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
         service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
+    _count_rejected(service.metrics, report)
     return report
 
 
@@ -210,8 +213,7 @@ def _count_outcome(metrics: Metrics, outcome: Outcome) -> None:
     metrics.count("wa_questions_total", outcome="answered" if outcome.answer else "refused")
     if outcome.refusal:
         metrics.count("wa_refusals_total", reason=outcome.refusal.reason.value)
-    for step in outcome.trace.steps:
-        metrics.count("wa_ask_steps_total", step=step.name, outcome=step.outcome)
+    _count_run(metrics, outcome)
     if outcome.grounding.verdicts:
         metrics.observe("wa_groundedness_ratio", outcome.grounding.groundedness)
         metrics.observe("wa_citation_precision_ratio", outcome.grounding.citation_precision)
@@ -219,6 +221,27 @@ def _count_outcome(metrics: Metrics, outcome: Outcome) -> None:
         if not verdict.supported:
             metrics.count("wa_unsupported_claims_total", because=verdict.because or "overlap")
     _count_lost(metrics, outcome.degraded)
+
+
+def _count_run(metrics: Metrics, outcome: Outcome) -> None:
+    steps, used = outcome.trace.steps, outcome.trace.budget["used"]
+    for step in steps:
+        metrics.count("wa_ask_steps_total", step=step.name, outcome=step.outcome)
+        metrics.observe("wa_ask_step_duration_seconds", step.ms / 1000, step=step.name)
+    for tool, calls in used["calls"].items():
+        metrics.count("wa_tool_calls_total", calls, tool=tool)
+    metrics.observe("wa_run_steps", used["steps"])
+    metrics.observe("wa_run_tokens", used["tokens"])
+    if any(step.name == "repair" for step in steps):
+        metrics.count("wa_repairs_total", outcome="answered" if outcome.answer else "refused")
+
+
+def _count_rejected(metrics: Metrics, report: IngestReport) -> None:
+    """By the field to blame, of which there are few; rejections that are not named, and columns of the caller's own, count as ``other``."""
+    fields = Counter(rejection.field.partition(".")[0] for rejection in report.rejections)
+    known = {field: count for field, count in fields.items() if field in (*FIELDS, "row")}
+    for field, count in (*known.items(), ("other", report.rejected - sum(known.values()))):
+        metrics.count("wa_documents_rejected_total", count, field=field)
 
 
 def _count_lost(metrics: Metrics, degraded: Mapping[str, str]) -> None:

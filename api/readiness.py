@@ -1,12 +1,13 @@
 """Whether the service can do its work right now, and whether its workers do theirs. Answers are kept for two seconds, so that probes are no load."""
 
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 
 from api.errors import fault_of
 from api.json_values import Json
 from runtime.errors import ServiceError
-from runtime.tenancy import Tenant
+from runtime.tenancy import Tenant, tenant_named
 from worker.duties import WorkerHealth
 from worker.opening import Service
 
@@ -33,6 +34,15 @@ class Readiness:
                 self._kept.clear()
             kept = self._kept[tenant] = (now, *self._asked(tenant))
         return kept[1], kept[2]
+
+    def measure(self) -> None:
+        """Have the metrics tell how things are now: whether questions can be answered, how large the default tenant is, how old the heartbeat."""
+        status, body = self.of(tenant_named(self.service.settings.default_tenant))
+        self.service.metrics.set("wa_ready", float(status == HTTPStatus.OK))
+        for part in ("documents", "passages"):
+            if part in body:
+                self.service.metrics.set(f"wa_corpus_{part}", body[part])
+        self.worker()
 
     def _asked(self, tenant: Tenant) -> tuple[int, Json]:
         worker = self.worker()

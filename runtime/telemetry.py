@@ -121,6 +121,7 @@ _REASONS = (
     "NOT_A_QUESTION", "NO_DOCUMENTS", "OFF_TOPIC", "NOT_ANSWERED", "UNSUPPORTED", "CONFLICTING", "TOO_FEW", "BUDGET_EXCEEDED",
 )  # fmt: skip
 _LOOKS = ("clear", "breached", "no_observation", "error")
+_RECEIVED = ("indexed", "updated", "unchanged", "duplicate", "rejected")
 _GATED = ("passed", "failed", "ungated", "error")
 
 METRICS: tuple[MetricSpec, ...] = (
@@ -155,7 +156,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_degraded_total", "counter", "Answers that lost a part, by part", ("part",)),
     MetricSpec("wa_searches_total", "counter", "Searches by fusion", ("fusion",)),
     MetricSpec("wa_search_hits", "histogram", "Hits per search", (), _COUNTS),
-    MetricSpec("wa_documents_total", "counter", "Documents received, by what became of them", ("outcome",)),
+    MetricSpec("wa_documents_total", "counter", "Documents received, by what became of them", ("outcome",), values=_RECEIVED),
     MetricSpec("wa_documents_rejected_total", "counter", "Documents rejected, by the field that was wrong", ("field",)),
     MetricSpec("wa_documents_deleted_total", "counter", "Documents deleted"),
     MetricSpec("wa_corpus_documents", "gauge", "Documents of the default tenant, as of the latest look"),
@@ -168,7 +169,9 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_monitors_evaluated_total", "counter", "Evaluations of monitors, by outcome", ("outcome",), values=_LOOKS),
     MetricSpec("wa_monitor_transitions_total", "counter", "Changes of a monitor's state", ("transition",)),
     MetricSpec("wa_monitor_lag_seconds", "gauge", "How late the latest evaluation of a due monitor was"),
-    MetricSpec("wa_digests_published_total", "counter", "Digests published, by severity", ("severity",)),
+    MetricSpec(
+        "wa_digests_published_total", "counter", "Digests published, by severity", ("severity",), values=("info", "warning", "critical")
+    ),
     MetricSpec("wa_deliveries_total", "counter", "Attempts to deliver a digest, by channel and outcome", ("channel", "outcome")),
     MetricSpec("wa_events_published_total", "counter", "Events relayed to the bus, by type and outcome", ("event_type", "outcome")),
     MetricSpec("wa_events_consumed_total", "counter", "Events applied to projections, by type and outcome", ("event_type", "outcome")),

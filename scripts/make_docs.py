@@ -9,7 +9,7 @@ from pydantic_core import PydanticUndefined
 
 from runtime import errors
 from runtime.settings import PREFIX, Settings
-from runtime.telemetry import METRICS
+from runtime.telemetry import METRICS, PROCESS_METRICS, MetricSpec
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -37,12 +37,14 @@ def settings_page() -> str:
 
 def metrics_page() -> str:
     """Every metric of ``GET /metrics``."""
-    rows = [f"| `{spec.name}` | {spec.kind} | {', '.join(spec.labels) or '–'} | {spec.help} |" for spec in METRICS]
+    rows = [f"| `{spec.name}` | {spec.kind} | {_labels(spec)} | {spec.help} |" for spec in METRICS]
     return "\n".join(
         [
             "# Metrics",
             "",
-            "`GET /metrics`, Prometheus text format.",
+            "`GET /metrics`, as Prometheus text, or as OpenMetrics where `Accept` asks for it; there, histograms carry exemplars with the",
+            "trace or correlation id that the log lines of the same request have. Workers serve theirs on `WA_WORKER_METRICS_PORT`. A web",
+            f"server and a worker without a broker also tell {', '.join(f'`{name}`' for name in PROCESS_METRICS)}.",
             "",
             "| name | kind | labels | meaning |",
             "|---|---|---|---|",
@@ -50,6 +52,11 @@ def metrics_page() -> str:
             "",
         ]
     )
+
+
+def _labels(spec: MetricSpec) -> str:
+    values = f": {', '.join(f'`{value}`' for value in spec.values)}" if spec.values else ""
+    return f"{', '.join(spec.labels) or '–'}{values}"
 
 
 def errors_page() -> str:

@@ -159,6 +159,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("settings", "one readable error lists every bad setting; secrets are masked", ("runtime/test_settings.py",)),
     Promise("settings", "doctor checks engine, model, disk and clock", (f"{CLI}/test_doctor.py",)),
     Promise("settings", "every log line is JSON with a correlation id; metrics are bounded", ("runtime/test_telemetry.py", "runtime/test_guard_metrics.py")),
+    Promise("operations", "metrics are those of one table, in both formats, with the trace or correlation id as exemplar", (f"{DOORS}/test_metrics.py",)),
     # Bad input
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),

@@ -31,6 +31,13 @@ LINES = {"opensearch": "current", "opensearch-compat": "compat"}
 TO_KILL = "opensearch-to-kill"
 """A node of the session's own, from Maven artifacts: tests end its process and start it again."""
 VALKEY = "valkey"
+TOOLS = {
+    "promtool": ("prometheus", ("promtool",)),
+    "prometheus": ("prometheus", ("prometheus",)),
+    "amtool": ("prometheus-alertmanager", ("amtool",)),
+    "alertmanager": ("prometheus-alertmanager", ("prometheus-alertmanager", "alertmanager")),
+}
+"""Programs that tests run themselves: the Debian package each comes in, and the names it goes by."""
 
 BUILD_TIMEOUT_S = 900
 START_TIMEOUT_S = 240
@@ -147,6 +154,19 @@ def _valkey_binary() -> str:
         raise NoServer(str(error)) from error
 
 
+def tool(name: str) -> str:
+    """Where a program of :data:`TOOLS` is.
+
+    Raises:
+        NoServer: it is not installed; with the package that has it.
+    """
+    package, names = TOOLS[name]
+    found = next((path for each in names if (path := shutil.which(each))), None)
+    if found is None:
+        raise NoServer(f"not installed (apt-get install --no-install-recommends {package})")
+    return found
+
+
 def free_port() -> int:
     """A port that is free together with the one 100 above, where a node talks to its peers."""
     for _ in range(100):
@@ -252,6 +272,8 @@ class Servers:
         return self._nodes[server]
 
     def _started(self, server: str) -> str:
+        if server in TOOLS:
+            return tool(server)
         if server == VALKEY:
             return self._stack.enter_context(running_valkey()).url
         if server != TO_KILL:
