@@ -32,7 +32,7 @@ class Names:
         @cache
         def listed(field: Literal["theme", "source"]) -> tuple[str, ...]:
             spending.call(f"{field}s")
-            found = self._engine.aggregate(tenant, BucketQuery(field, EVERYTHING, ids_per_bucket=1))
+            found = self._engine.aggregate(tenant, BucketQuery(field, EVERYTHING, ids_per_bucket=0))
             return tuple(bucket.key for bucket in found.buckets)
 
         @cache

@@ -55,6 +55,8 @@ def _edge(instants: NDArray[np.int64], *, latest: bool) -> int | None:
 
 def _bucketed(columns: ColumnsView, rows: NDArray[np.int64], codes: Codes, keys: Sequence[str], ids: int) -> list[Bucket]:
     counts = np.bincount(codes, minlength=len(keys))
+    if not ids:
+        return [Bucket(key, int(count), ()) for key, count in zip(keys, counts, strict=True)]
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(counts)
     members = [rows[order[end - count : end]] for end, count in zip(ends, counts, strict=True)]
