@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -20,6 +20,8 @@ _ALONE = (
     r"(?!\s+(?!and\b|or\b|about|on\b|for\b|by\b|with|in\b|at\b|to\b|until|than|compared|versus|vs|did|do\b|does|has|have|had|was|were|is\b|are\b|how|what|"
     r"which|who|when|why|onwards?|from|per\b|of\b|the\b)[^\W\d_])"
 )
+_ON = r"on(?=\s*(?:[^\w\s]|\Z)|\s+(?:is|are|was|were|did|do|does|have|has|had|about)\b)"
+_ONWARDS = rf"\s+(?:onwards?|forwards?|(?:un)?til (?:now|today)|to (?:now|today|date)|{_ON})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,31 @@ def period_in(question: str, today: date) -> Period | None:
             since, until, relative = span
             found.append((match.start(), Period(since, until, match.group().strip(), relative)))
     return min(found, key=lambda item: (item[0], -len(item[1].text)))[1] if found else None
+
+
+def periods_in(question: str, today: date) -> tuple[Period, ...]:
+    """All ranges of time that ``question`` names, also months and days without a preposition, in its order. One without a year is of the year that another
+    one names."""
+    found: list[tuple[int, Period]] = []
+    rest = question
+    while (period := period_in(rest, today)) or (period := _bare(rest, today)):
+        at = rest.index(period.text)
+        found.append((at, period))
+        rest = rest[:at] + " " * len(period.text) + rest[at + len(period.text) :]
+    years = [match.group() for _, period in found if (match := re.search(r"(?<!\d)\d{4}(?!\d)", period.text))]
+    return tuple(_of_year(period, years[0], today) if years else period for _, period in sorted(found, key=lambda item: item[0]))
+
+
+def _bare(question: str, today: date) -> Period | None:
+    match = _BARE.search(question)
+    return Period(*_day_range(match, "x_", today), match.group()) if match else None
+
+
+def _of_year(period: Period, year: str, today: date) -> Period:
+    if period.relative or period.names_year:
+        return period
+    dated = period_in(f"{period.text} {year}", today) or _bare(f"{period.text} {year}", today)
+    return replace(dated, text=period.text) if dated else period
 
 
 Span = tuple[date | None, date | None, bool]
@@ -150,14 +177,17 @@ def _quarter(match: re.Match[str], today: date) -> Span:
 
 
 def _since(match: re.Match[str], today: date) -> Span:
-    return _day_range(match, "x_", today)[0], None, match.group("word").lower() == "since"
+    """*Since March* and *from March on* are open; *from March* is March."""
+    word = match.group("word").lower()
+    since, until = _day_range(match, "x_", today)
+    return since, until if word == "from" and not match.group("onwards") else None, word == "since"
 
 
 _RULES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), build)
     for pattern, build in (
         (rf"\b(?:between|from)\s+{_date('x_')}\s+(?:and|to|until|till|through|-)\s+{_date('y_')}", _between),
-        (rf"\b(?P<word>since|from|starting)\s+{_date('x_')}(?:\s+onwards?)?", _since),
+        (rf"\b(?P<word>since|starting(?:\s+(?:from|in|on))?|from)\s+{_date('x_')}(?P<onwards>{_ONWARDS})?", _since),
         (rf"\bafter\s+{_date('x_')}", lambda match, today: (_day_range(match, "x_", today)[1] + timedelta(days=1), None, False)),
         (rf"\bbefore\s+{_date('x_')}", lambda match, today: (None, _day_range(match, "x_", today)[0] - timedelta(days=1), False)),
         (rf"\b(?:until|till|up to)\s+{_date('x_')}", lambda match, today: (None, _day_range(match, "x_", today)[1], False)),
@@ -176,3 +206,4 @@ _RULES: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
         (r"\b(?P<x_day_name>today|yesterday)\b(?!['’]s)", lambda match, today: (*_day_range(match, "x_", today), False)),
     )
 )
+_BARE = re.compile(rf"(?<![\w-]){_date('x_')}", re.IGNORECASE)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from grounding.periods import period_in
+from grounding.periods import period_in, periods_in
 
 TODAY = date(2026, 11, 30)
 
@@ -19,6 +19,13 @@ TODAY = date(2026, 11, 30)
         ("since last month", date(2026, 10, 1), None),
         ("What happened last week?", date(2026, 11, 23), date(2026, 11, 29)),
         ("What happened last month?", date(2026, 10, 1), date(2026, 10, 31)),
+        ("How many documents are from October 2026?", date(2026, 10, 1), date(2026, 10, 31)),
+        ("How many from 5 November?", date(2026, 11, 5), date(2026, 11, 5)),
+        ("from October on chat", date(2026, 10, 1), date(2026, 10, 31)),
+        ("from March on, how many", date(2026, 3, 1), None),
+        ("complaints from March onwards", date(2026, 3, 1), None),
+        ("from 1 March until now", date(2026, 3, 1), None),
+        ("starting from March", date(2026, 3, 1), None),
         ("last quarter", date(2026, 7, 1), date(2026, 9, 30)),
         ("last year", date(2025, 1, 1), date(2025, 12, 31)),
         ("in the last 7 days", date(2026, 11, 24), date(2026, 11, 30)),
@@ -76,3 +83,18 @@ def test_a_leap_day_back_a_year_stays_in_february() -> None:
     found = period_in("in the last 1 year", date(2028, 2, 29))
     assert found is not None
     assert found.since == date(2027, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "months"),
+    [
+        ("more in June than in July", [(2026, 6), (2026, 7)]),
+        ("Compare June and July", [(2026, 6), (2026, 7)]),
+        ("in June or in July 2025", [(2025, 6), (2025, 7)]),
+        ("this month and last month", [(2026, 11), (2026, 10)]),
+        ("more or less", []),
+    ],
+)
+def test_several_ranges_are_read_in_their_order(question: str, months: list[tuple[int, int]]) -> None:
+    since = [period.since for period in periods_in(question, TODAY)]
+    assert [(day.year, day.month) for day in since if day] == months
