@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 from grounding.answers import ClaimKind, Draft, Proof
+from grounding.periods import Period
 from grounding.proofs import MOST_FREQUENT, Counted, percent
 from grounding.question_parts import Part, Side
 from grounding.significance import wilson
 from grounding.trends import MIN_INTERVALS, direction_of
 
 SHOWN_INTERVALS = 8
+SHOWN_GROUPS = 12
 
 
 def numeric_draft(text: str, kind: ClaimKind, proof: Proof) -> Draft:
@@ -22,8 +24,12 @@ def count_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
     if side is None:
         text = f"there {'is' if proof.value == 1 else 'are'} {documents(proof.value)}{scope_of(part)}."
     if part.majority:
-        text = f"{'yes, more than half' if 2 * proof.value > proof.denominator else 'no, not more than half'}: {text}"
+        text = f"{_majority(proof)}: {text}"
     return numeric_draft(with_share(text, proof) if part.share or part.majority else text, ClaimKind.COUNT, proof)
+
+
+def _majority(proof: Proof) -> str:
+    return "yes, more than half" if 2 * proof.value > proof.denominator else "no, not more than half"
 
 
 def distinct_draft(found: Counted, dimension: str, part: Part) -> Draft:
@@ -71,10 +77,11 @@ def with_share(text: str, proof: Proof) -> str:
     return f"{text.removesuffix('.')} ({share} %, 95 % interval {percent(low)} % to {percent(high)} %)."
 
 
-def trend_draft(proof: Proof, side: Side | None) -> Draft:
+def trend_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
     """Whether the series rises or falls, and the counts that say so."""
     direction = {1: "rising", -1: "falling", 0: "neither rising nor falling beyond chance"}[direction_of(proof)]
-    about = f"documents that {says(side, 2)}" if side else "documents"
+    about = f"documents{scope_of(replace(part, period=None, filters=replace(part.filters, since=None, before=None)))}"
+    about += f" that {says(side, 2)}" if side else ""
     first, last, unit = proof.counts[0][0], proof.counts[-1][0], proof.aggregation
     shown = ", ".join(str(count) for _, count in proof.counts) + f" per {unit} from {first} to {last}"
     if len(proof.counts) > SHOWN_INTERVALS:
@@ -96,12 +103,35 @@ def peak_drafts(found: Counted) -> tuple[Draft, ...]:
     return (numeric_draft(f"The peak is {interval}: {proof.value} of {documents(proof.denominator)}.", ClaimKind.TREND, proof),)
 
 
-def comparison_draft(larger: tuple[Proof, Side], smaller: tuple[Proof, Side]) -> Draft:
+def comparison_draft(larger: tuple[Proof, Side | None, Part], smaller: tuple[Proof, Side | None, Part]) -> Draft:
     """Which of two counts is larger, resting on both."""
-    (more, first), (less, second) = larger, smaller
-    relation = "as many documents as" if more.value == less.value else "more documents than"
-    text = f"{_named(first)} has {relation} {_named(second)}: {more.value} against {less.value}."
-    return Draft(text, ClaimKind.COMPARISON, (*more.doc_ids[:2], *less.doc_ids[:2]), replace(more, against=less), more.value)
+    (more, first, there), (less, second, elsewhere) = larger, smaller
+    told = f" that {says(first, 2)}" if there.places and first is not None else ""
+    relation = f"as many documents{told} as" if more.value == less.value else f"more documents{told} than"
+    text = f"{_named(first, there)} has {relation} {_named(second, elsewhere)}: {more.value} against {less.value}."
+    return Draft(
+        text[0].upper() + text[1:], ClaimKind.COMPARISON, (*more.doc_ids[:2], *less.doc_ids[:2]), replace(more, against=less), more.value
+    )
+
+
+def part_draft(proof: Proof, dimension: str, side: Side | None, part: Part) -> Draft:
+    """*500 of 2,000 documents are from source “email”*, with the share; the documents may be those of a theme or with words."""
+    counted = f"{documents(proof.denominator)}{scope_of(part)}" + (f" that {says(side, proof.denominator)}" if side else "")
+    come = "comes" if proof.value == 1 else "come"
+    text = with_share(f"{proof.value} of {counted} {come} from {dimension} “{proof.bucket}”.", proof)
+    if part.majority:
+        text = f"{_majority(proof)}: {text}"
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
+def grouped_draft(found: Counted, dimension: str, side: Side | None, part: Part) -> Draft:
+    """*80 documents by source: “chat” 50, “email” 30*, the most frequent first."""
+    proof, buckets = found.series(), found.found.buckets
+    shown = ", ".join(f"“{bucket.key}” {bucket.count}" for bucket in buckets[:SHOWN_GROUPS])
+    rest = ", and others with no more than the last of these" if len(buckets) > SHOWN_GROUPS else ""
+    without = f", and {found.found.without} without {dimension}" if found.found.without else ""
+    counted = f"{documents(proof.value)}{scope_of(part)}" + (f" that {says(side, proof.value)}" if side else "")
+    return numeric_draft(f"{counted} by {dimension}: {shown}{rest}{without}.", ClaimKind.COUNT, proof)
 
 
 def account_draft(proof: Proof, part: Part) -> Draft:
@@ -156,14 +186,21 @@ def during(part: Part) -> str:
     period = part.period
     if period is None:
         return " in the given time" if part.filters.since or part.filters.before else ""
+    return f" on {period.since}" if period.since is not None and period.since == period.until else f" {_ranged(period)}"
+
+
+def _ranged(period: Period) -> str:
     if period.since is not None and period.since == period.until:
-        return f" on {period.since}"
+        return f"{period.since}"
     if period.until is not None:
-        return f" from {period.since} to {period.until}" if period.since else f" until {period.until}"
-    return f" since {period.since}"
+        return f"from {period.since} to {period.until}" if period.since else f"until {period.until}"
+    return f"since {period.since}"
 
 
-def _named(side: Side) -> str:
+def _named(side: Side | None, part: Part) -> str:
+    if part.places or side is None:
+        period = part.places[0].period
+        return f"“{part.places[0].label}”" if period is None else f"the time {_ranged(period)}"
     return f"“{side.theme}”" if side.match is None else quoted(side.match)
 
 

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
+from grounding.channels import Mention, sources_in, without
 from grounding.frames import SENTIMENT_WORDS, has_any, subject_words
-from grounding.intents import MAJORITY, SHARE, Form, Intent
-from grounding.naming import Named, Vocabulary, named_in, sources_in
+from grounding.intents import GROUPED, MAJORITY, SHARE, TREND_WORDS, Form, Intent
+from grounding.naming import Named, Vocabulary, accounts_in, named_in
 from grounding.periods import Period
+from grounding.places import of_accounts, of_sources
 from grounding.quantities import codes
 from grounding.question_parts import Dimension, Part, Side
 from grounding.ratings import ratings_in
+from grounding.sending import without_sending
 from grounding.words import Word, words
 from search.aggregation import Interval
 
@@ -27,6 +31,12 @@ _DISTINCT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
+_QUOTED_WORDS = re.compile(rf"(?<!theme )(?<!topic ){_QUOTED.pattern}")
+"""Quotation marks ask for these words, and for the theme of that name only where they call it a theme."""
+_WANTED = re.compile(
+    r"\b(?:want(?:s|ed)?|needs?|needed|wish(?:es|ed)?|(?<=would )like)\b(?: to(?: know| hear| learn| find out)?\b)?", re.IGNORECASE
+)
+"""How something is wanted; what is wanted is behind it."""
 _DIMENSION = re.compile(
     r"\b(?:which|what|top|by|per|list|many|different)\s+(?:\d+\s+)?(source|channel|account|customer|client)s?\b|\A\s*(who)\b", re.IGNORECASE
 )
@@ -35,25 +45,46 @@ _DIMENSION = re.compile(
 def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     """The part with what it counts; ``text`` is its question without account and time. A comparison without two sides is a matter of evidence."""
     part, text = _rated(part, text)
-    part, text = _from_sources(part, text, vocabulary)
-    themes = named_in(text, vocabulary.themes())
+    part, text, sources = _from_sources(part, text, vocabulary)
+    themes = named_in(_QUOTED_WORDS.sub(" ", text), vocabulary.themes())
     part, text = _of_account(part, text, themes, vocabulary.has_account)
+    text = _WANTED.sub(" ", without_sending(text))
+    text = TREND_WORDS.sub(" ", text) if part.intent is Intent.TREND else text
     if part.intent is Intent.COMPARE:
-        sides = _two_sides(text, themes)
-        return replace(part, sides=sides, intent=Intent.COMPARE if sides else Intent.EVIDENCE)
+        return _compared(part, text, themes)
     limit = _LIMIT.search(text)
     sides = _sides(_COUNTING_WORDS.sub(" ", text), themes, part.intent)
+    share, majority = bool(SHARE.search(text)), bool(MAJORITY.search(text))
     return replace(
         part,
         sides=sides,
         dimension=_dimension(text),
         interval=_interval(text, part.period),
         limit=_number(limit.group(1)) if limit else part.limit,
-        share=bool(SHARE.search(text)),
-        majority=bool(MAJORITY.search(text)),
+        share=share,
+        majority=majority,
+        share_of=_share_of(part, sources, sides) if share or majority else None,
         distinct=not sides and bool(_DISTINCT.search(text)),
+        grouped=part.intent is Intent.COUNT and bool(GROUPED.search(text)),
         uncountable=not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS),
     )
+
+
+def _compared(part: Part, text: str, themes: tuple[Named, ...]) -> Part:
+    """Places are compared by what is counted in each; without places, two themes or words are."""
+    if part.places:
+        sides = _sides(_COUNTING_WORDS.sub(" ", text), themes, Intent.COMPARE)
+        one = len(themes) < 2
+        return replace(part, sides=sides) if one else replace(part, intent=Intent.EVIDENCE, places=())
+    sides = _two_sides(text, themes)
+    return replace(part, sides=sides, intent=Intent.COMPARE if sides else Intent.EVIDENCE)
+
+
+def _share_of(part: Part, sources: tuple[Mention, ...], sides: tuple[Side, ...]) -> Literal["source", "account"] | None:
+    """Whether the share is that of a source or an account: *what share came by email*, but not *what share of emails is about refunds*."""
+    if len(sources) == 1 and (not sides or sources[0].told):
+        return "source"
+    return "account" if part.account and not sides and not sources else None
 
 
 def within_theme(part: Part, text: str, vocabulary: Vocabulary) -> Part:
@@ -64,7 +95,8 @@ def within_theme(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     if not (open_question or ranking) or part.filters.theme_ids is not None or not subject_words(text):
         return part
     themes = named_in(text, vocabulary.themes())
-    loose = _loose_words(_COUNTING_WORDS.sub(" ", text), {stem for theme in themes for stem in theme.stems}) if themes else []
+    told = _COUNTING_WORDS.sub(" ", _WANTED.sub(" ", text))
+    loose = _loose_words(told, {stem for theme in themes for stem in theme.every_stem}) if themes else []
     if len(themes) != 1 or loose or _QUOTED.search(text) or codes(text):
         return part
     name = themes[0].name
@@ -81,25 +113,39 @@ def _rated(part: Part, text: str) -> tuple[Part, str]:
     return replace(part, filters=filters, rating=rating), text.replace(rating.text, " ")
 
 
-def _from_sources(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Part, str]:
-    sources = sources_in(text, vocabulary.sources()) if part.filters.sources is None else ()
+def _from_sources(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Part, str, tuple[Mention, ...]]:
+    """The part limited to the sources its question names, or comparing them."""
+    compared = part.intent is Intent.COMPARE and not part.places
+    sources = sources_in(text, vocabulary.sources(), compared=compared) if part.filters.sources is None else ()
     if not sources:
-        return part, text
-    filters = replace(part.filters, sources=tuple(source.name for source in sources))
-    return replace(part, filters=filters), _without_stems(text, sources)
+        return part, text, ()
+    places = of_sources(part.filters, sources) if compared else ()
+    if places:
+        return replace(part, places=places), without(text, sources), sources
+    named = tuple(dict.fromkeys(source.name for source in sources))
+    limited = tuple(replace(place, filters=replace(place.filters, sources=named)) for place in part.places)
+    return replace(part, filters=replace(part.filters, sources=named), places=limited), without(text, sources), sources
 
 
 def _of_account(part: Part, text: str, themes: tuple[Named, ...], has_account: Callable[[str], bool]) -> tuple[Part, str]:
-    """An account that is named without the word *account*, as in *how many tickets did north write*."""
+    """An account that is named without the word *account*, as in *how many tickets did north write*; several that are compared."""
     if part.filters.account_ids is not None:
         return part, text
-    named = {stem for theme in themes for stem in theme.stems}
-    for word in _loose_words(text, named)[:_ACCOUNTS_TRIED]:
-        name = text[word.start : word.end]
-        if has_account(name):
-            filters = replace(part.filters, account_ids=(name,))
-            return replace(part, filters=filters, account=name), text[: word.start] + " " + text[word.end :]
-    return part, text
+    compared = part.intent is Intent.COMPARE
+    named = {stem for theme in themes for stem in theme.every_stem}
+    tried = [text[word.start : word.end] for word in _loose_words(text, named)[:_ACCOUNTS_TRIED]]
+    known = list(dict.fromkeys((*(accounts_in(text, has_account) if compared else ()), *filter(has_account, tried))))
+    for name in known:
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ", text)
+    if compared and not part.places and (places := of_accounts(part.filters, known)):
+        return replace(part, places=places), text
+    return (_limited(part, known[0]), text) if known else (part, text)
+
+
+def _limited(part: Part, account: str) -> Part:
+    """The part, and what it compares, limited to the documents of an account."""
+    places = tuple(replace(place, filters=replace(place.filters, account_ids=(account,))) for place in part.places)
+    return replace(part, filters=replace(part.filters, account_ids=(account,)), account=account, places=places)
 
 
 _ACCOUNTS_TRIED = 4
@@ -112,8 +158,12 @@ def _loose_words(text: str, named: set[str] | frozenset[str]) -> list[Word]:
 
 
 def _sides(text: str, themes: tuple[Named, ...], intent: Intent) -> tuple[Side, ...]:
-    """What is counted, one side for most questions; alternatives are counted one by one."""
-    if intent is Intent.COUNT and _OR.search(text):
+    """What is counted, one side for most questions; alternatives are counted one by one, but not those in the name of a theme (*lost or stolen cards*)."""
+    if (
+        intent is Intent.COUNT
+        and _OR.search(text)
+        and all(any(theme.stems <= _stems(half) for half in _OR.split(text)) for theme in themes)
+    ):
         halves = [_side(half, tuple(theme for theme in themes if theme.stems <= _stems(half))[:1]) for half in _OR.split(text)]
         if all(halves):
             return tuple(half for half in halves if half)
@@ -123,7 +173,7 @@ def _sides(text: str, themes: tuple[Named, ...], intent: Intent) -> tuple[Side, 
 
 def _side(text: str, themes: tuple[Named, ...]) -> Side | None:
     """What is counted in ``text``, or None for all documents. Quotations and codes are looked for as they stand."""
-    named: frozenset[str] = themes[0].stems if themes else frozenset()
+    named: frozenset[str] = themes[0].every_stem if themes else frozenset()
     quoted = _QUOTED.findall(text)
     spelled = [text[code.start : code.end] for code in codes(_QUOTED.sub(" ", text))]
     plain = _QUOTED.sub(lambda match: " " * len(match.group()), text)
@@ -139,21 +189,15 @@ def _two_sides(text: str, themes: tuple[Named, ...]) -> tuple[Side, ...]:
     if len(themes) > 1:
         return tuple(Side(theme.name, None, theme.name) for theme in themes[:4])
     tail = re.sub(r"\bbetween\b", " ", text, flags=re.IGNORECASE)
-    sides = [side for piece in _BETWEEN_SIDES.split(tail) if (side := _side(piece, tuple(t for t in themes if t.stems <= _stems(piece))))]
+    pieces = _BETWEEN_SIDES.split(tail)
+    if not all(any(theme.stems <= _stems(piece) for piece in pieces) for theme in themes):
+        return ()  # what looks like two sides is within the name of a theme
+    sides = [side for piece in pieces if (side := _side(piece, tuple(t for t in themes if t.stems <= _stems(piece))))]
     return tuple(dict.fromkeys(sides)) if len(sides) == 2 else ()
 
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(word.stem for word in words(text))
-
-
-def _without_stems(text: str, named: tuple[Named, ...]) -> str:
-    gone = frozenset(stem for name in named for stem in name.stems)
-    kept = text
-    for word in reversed(words(text)):
-        if word.stem in gone:
-            kept = kept[: word.start] + " " + kept[word.end :]
-    return kept
 
 
 def _dimension(text: str) -> Dimension:

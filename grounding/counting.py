@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from grounding.answers import Draft, Proof
 from grounding.count_sentences import (
@@ -11,7 +12,9 @@ from grounding.count_sentences import (
     comparison_draft,
     count_draft,
     distinct_draft,
+    grouped_draft,
     leader_draft,
+    part_draft,
     peak_drafts,
     quoted,
     scope_of,
@@ -21,7 +24,7 @@ from grounding.count_sentences import (
 )
 from grounding.intents import Intent
 from grounding.leanings import HIGH_STARS, LOW_STARS, MOST_STARS
-from grounding.naming import stems_of
+from grounding.naming import stems_of, themes_holding
 from grounding.proofs import Counted, counted
 from grounding.question_parts import Part, Side
 from grounding.ratings import RatingRange
@@ -119,12 +122,17 @@ class Counter:
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if part.distinct:
             return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
+        if (part.share or part.majority) and (few := self._too_few(part)):
+            return few
+        if part.share_of:
+            return self._share_of(part, part.share_of)
+        if part.grouped:
+            return self._grouped(part)
         if part.rating is not None and part.share and not part.sides:
             everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, share=False)
             return tuple(count_draft(self._side_proof(None, each), None, each) for each in (replace(part, share=False), everyone))
         if len(part.sides) > 1:
-            sides: tuple[Side, ...] = tuple(self._resolved(side, part) for side in part.sides)
-            return tuple(count_draft(self._side_proof(side, part), side, part) for side in sides)
+            return tuple(count_draft(self._side_proof(side, part), side, part) for side in self._sides(part))
         if part.sides and (several := self._themes_within(part.sides[0], part)):
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in (part.sides[0], *several))
         side = self.side_of(part)
@@ -132,6 +140,30 @@ class Counter:
         if (part.share or part.majority) and proof.denominator < self.min_share_documents:
             return TooFew(proof.denominator, proof.doc_ids, "a share")
         return (count_draft(proof, side, part),)
+
+    def _too_few(self, part: Part) -> TooFew | None:
+        """Whether a share would be of too few documents, whatever is counted among them."""
+        whole = replace(part.filters, rating_min=None, rating_max=None) if part.rating else part.filters
+        found = self._run("documents", whole, None, part)
+        return TooFew(found.found.total, found.proof().doc_ids, "a share") if 0 < found.found.total < self.min_share_documents else None
+
+    def _share_of(self, part: Part, dimension: Literal["source", "account"]) -> tuple[Draft, ...] | TooFew:
+        """How many of the documents that are counted are of the source or account in the filters."""
+        filters = part.filters
+        name = (filters.sources or filters.account_ids or ("",))[0]
+        everyone = replace(filters, sources=None) if dimension == "source" else replace(filters, account_ids=None)
+        whole = replace(part, filters=everyone)
+        side = self.side_of(whole)
+        proof = self._run(dimension, _with_theme(everyone, side), side.match if side else None, whole).proof(name)
+        if proof.denominator < self.min_share_documents:
+            return TooFew(proof.denominator, proof.doc_ids, "a share")
+        return (part_draft(proof, dimension, side, whole),)
+
+    def _grouped(self, part: Part) -> tuple[Draft, ...]:
+        """How many documents there are by theme, source or account."""
+        side = self.side_of(part)
+        found = self._run(part.dimension, _with_theme(part.filters, side), side.match if side else None, part)
+        return (grouped_draft(found, part.dimension, side, part),) if found.found.buckets else ()
 
     def _top(self, part: Part) -> tuple[Draft, ...] | TooFew:
         match = part.sides[0].match if part.sides else None
@@ -164,21 +196,30 @@ class Counter:
         proof = found.series()
         if proof.value < self.min_share_documents:
             return TooFew(proof.value, proof.doc_ids, "a trend")
-        return (trend_draft(proof, side), *peak_drafts(found))
+        return (trend_draft(proof, side, part), *peak_drafts(found))
 
     def _compare(self, part: Part) -> tuple[Draft, ...]:
-        sides = [self._resolved(side, part) for side in part.sides]
-        proofs = sorted(((self._side_proof(side, part), side) for side in sides), key=lambda pair: -pair[0].value)
-        counts = tuple(count_draft(proof, side, part) for proof, side in proofs)
-        if len(proofs) != 2:
-            return counts
-        return (comparison_draft(proofs[0], proofs[1]), *counts)
+        counted = self._in_places(part) if part.places else [(self._side_proof(side, part), side, part) for side in self._sides(part)]
+        counted.sort(key=lambda each: -each[0].value)
+        counts = tuple(count_draft(*each) for each in counted)
+        return (comparison_draft(counted[0], counted[1]), *counts) if len(counted) == 2 else counts
+
+    def _sides(self, part: Part) -> list[Side]:
+        return [self._resolved(side, part) for side in part.sides]
+
+    def _in_places(self, part: Part) -> list[tuple[Proof, Side | None, Part]]:
+        """The same counted in each place, under the filters of that place."""
+        side = self.side_of(part)
+        narrowed = [replace(part, filters=place.filters, period=place.period or part.period, places=(place,)) for place in part.places]
+        return [(self._side_proof(side, each), side, each) for each in narrowed]
 
     def _resolved(self, side: Side, part: Part) -> Side:
         """The side with the theme its words mean, when it names none and no word is quoted or a code."""
         if self._exact(side, part):
             return side
-        theme = self.theme_like(side.label)
+        stems = stems_of(side.label)
+        holding = themes_holding(stems, self.themes()) if len(stems) > 1 else ()
+        theme = holding[0] if len(holding) == 1 else self.theme_like(side.label)
         return side if theme is None else Side(theme, None, side.label)
 
     def _exact(self, side: Side, part: Part) -> bool:
@@ -190,8 +231,7 @@ class Counter:
         """The themes whose names hold every word of a side that names none itself, when there are several: *cash withdrawals* is in four of them."""
         if self._exact(side, part):
             return ()
-        wanted = stems_of(side.label)
-        within = tuple(theme for theme in self.themes() if wanted and wanted <= stems_of(theme))
+        within = themes_holding(stems_of(side.label), self.themes())
         return tuple(Side(theme, None, side.label) for theme in within[:MAX_THEMES]) if len(within) > 1 else ()
 
     def _side_proof(self, side: Side | None, part: Part) -> Proof:

@@ -40,6 +40,8 @@ _DOCUMENTS = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS))}|complaints?|reports|mentio
 _COUNTABLE = rf"(?:{'|'.join(sorted(DOCUMENT_NOUNS | PERSON_NOUNS))}|complaints?|issues|problems|reports|mentions|themes)\b"
 _GROUPS = r"(?:themes?|topics?|complaints?|issues?|problems?|reasons?|categor(?:y|ies)|concerns?|pain points?|sources?|channels?|accounts?|customers?)\b"
 _FEW_WORDS = r"(?:[\w-]+ ){0,3}?"
+_NAMED_SO = r"(?:(?!(?:do|does|did|is|are|was|were|has|have|had|can|could|may|will|would)\b)[\w-]+ ){0,7}?"
+"""What stands before a noun and belongs to it: no verb."""
 _INTERVAL = r"(?:per|by|each|every) (?:day|week|month)\b"
 
 SHARE = _any(r"(?:share|percentage|percent|proportion|fraction|majority|most|half)\b")
@@ -54,7 +56,7 @@ CHANGING = _any(
     r"(?:more|less) frequent\b",
 )
 _COUNT = _any(
-    rf"how many (?:of (?:the|our|my|these|those) )?{_FEW_WORDS}{_COUNTABLE}",
+    rf"how many (?:of (?:the|our|my|these|those) )?(?:{_FEW_WORDS}|{_NAMED_SO}){_COUNTABLE}",
     r"how many (?:mention|complain|say|report|talk|ask|are about)",
     r"how many\??\s*\Z",
     rf"(?:number|count) of {_FEW_WORDS}{_COUNTABLE}",
@@ -81,6 +83,13 @@ _TOP = _any(
     rf"(?:a|the)\s+breakdown\b(?!.+)|break ?down\b.*\b(?:by|{_COUNTABLE})",
 )
 _TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"how (?:has|have|did|is|are)\b.*\bdevelop(?:ed|ing)?\b")
+TREND_WORDS = re.compile(
+    r"\b(?:develop(?:s|ed|ing|ment)?|over time|timelines?|rises?|rose|risen|falls?|fell|fallen|grows?|grew|grown|increas(?:e|es|ed|ing)|"
+    r"decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|spik(?:e|es|ed|ing)|(?:go|goes|gone|going|went) (?:up|down))\b",
+    re.IGNORECASE,
+)
+"""How a trend is asked for, beside the words that frame every question."""
+GROUPED = _any(r"(?:by|per|(?:for|in|from|of) (?:each|every)) (?:source|channel|theme|topic|account|customer|client)\b")
 _PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
 _FACT_ASKED = re.compile(
     r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made)|how (?:much|long|late|far|fast))\b", re.IGNORECASE
@@ -88,6 +97,8 @@ _FACT_ASKED = re.compile(
 _COMPARE = _any(
     rf"(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}.*\bthan\b",
     r"which (?:one |theme |of the two )?(?:is|are) (?:more|less) (?:common|frequent|mentioned)\b",
+    rf"(?:do|does|did|have|has|had|is|are|was|were|who|which|what)\b.*(?<!more )\bor\b.*\b(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}",
+    rf"(?:more|fewer|less) (?!or\b){_FEW_WORDS}{_COUNTABLE}.*\bor\b",
     r"(?:more|less) (?:common|frequent|often|frequently)\b.*\b(?:than|or)\b",
     r"compare\b",
     r"(?:vs\.?|versus)\s",

@@ -1,4 +1,4 @@
-"""Which themes, sources and accounts a question names, and how their ids are written in a sentence."""
+"""Which themes and accounts a question names, and how ids are written in a sentence."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from grounding.frames import subject_words
 from grounding.words import STOP_WORDS, words
 
 _PIECES = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
@@ -34,6 +35,11 @@ class Named:
     name: str
     stems: frozenset[str]
 
+    @property
+    def every_stem(self) -> frozenset[str]:
+        """Also those of words without content: the *up* of ``pending_top_up``."""
+        return frozenset(word.stem for word in words(spoken(self.name)))
+
 
 def spoken(name: str) -> str:
     """An id as words: ``late_delivery`` → ``late delivery``."""
@@ -48,21 +54,26 @@ def stems_of(name: str) -> frozenset[str]:
 
 
 def named_in(text: str, names: Iterable[str]) -> tuple[Named, ...]:
-    """The names all of whose stems occur in ``text``, in the order of the text. A name inside a longer one that is named too does not count."""
+    """The names all of whose stems occur in ``text``, in the order of the text. A name inside a longer one that is named too does not count, nor one of
+    which the text leaves out a word (the *getting* of ``getting_virtual_card``) when the rest is in the name of another as well."""
     order = {word.stem: position for position, word in reversed(tuple(enumerate(words(text))))}
-    hits = [Named(name, stems) for name in names if (stems := stems_of(name)) and stems <= order.keys()]
+    listed = tuple(names)
+    hits = [Named(name, stems) for name in listed if (stems := stems_of(name)) and stems <= order.keys()]
     kept = [hit for hit in hits if not any(hit.stems < other.stems for other in hits)]
+    kept = [hit for hit in kept if hit.every_stem <= order.keys() or len(themes_holding(hit.stems, listed)) == 1]
     return tuple(sorted(kept, key=lambda hit: (min(order[stem] for stem in hit.stems), hit.name)))
 
 
-def sources_in(text: str, names: Iterable[str]) -> tuple[Named, ...]:
-    """Like :func:`named_in` for sources; one of a single word counts only behind *from*, *via* or *on*."""
-    found = named_in(text, names)
-    return tuple(
-        hit
-        for hit in found
-        if len(hit.stems) > 1 or re.search(rf"\b(?:from|via|on|in|through)\s+{re.escape(spoken(hit.name))}", text, re.IGNORECASE)
-    )
+def themes_holding(stems: frozenset[str], themes: Iterable[str]) -> tuple[str, ...]:
+    """The themes whose names hold all of these words."""
+    return tuple(theme for theme in themes if stems and stems <= stems_of(theme))
+
+
+def names_theme(text: str, themes: Iterable[str]) -> bool:
+    """Whether ``text`` names a theme, or says in two words or more nothing that is not in the name of one (*charged twice*)."""
+    listed = tuple(themes)
+    said = frozenset(word.stem for word in subject_words(text))
+    return bool(named_in(text, listed)) or (len(said) > 1 and bool(themes_holding(said, listed)))
 
 
 def accounts_in(text: str, has_account: Callable[[str], bool]) -> tuple[str, ...]:

@@ -1,16 +1,19 @@
 """What kind of question this is and what it names: pure rules, the same on every machine."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from grounding.channels import sources_in, without
 from grounding.countables import counting, within_theme
 from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, REPORT_VERBS, has_any, subject_words
 from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
-from grounding.naming import Vocabulary, accounts_in, named_in
+from grounding.naming import Vocabulary, accounts_in, named_in, names_theme
 from grounding.periods import Period, period_in
-from grounding.question_parts import Part, Plan
+from grounding.places import compared_times
+from grounding.question_parts import Part, Place, Plan
 from grounding.small_talk import is_small_talk, without_courtesy
 from grounding.tallies import counts_documents
 from grounding.words import words
@@ -56,11 +59,14 @@ _REFERS_BACK = re.compile(r"\b(?:it|they|them|he|she|this|that|these|those|ones?
 def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zone: ZoneInfo) -> Part:
     today = local_day(now, zone)
     intent = _intent(text, vocabulary, today)
-    period = _period(text, intent, today, vocabulary)
+    times = compared_times(text, today) if intent is Intent.COMPARE else ()
+    period = None if times else _period(text, intent, today, vocabulary)
     if period is not None:
         filters = _within(filters, period, zone)
-    subject = text.replace(period.text, " ") if period else text
-    accounts = accounts_in(subject, vocabulary.has_account) if filters.account_ids is None else ()
+    subject = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
+    places = tuple(Place(time.text, _within(filters, time, zone), time) for time in times)
+    named = filters.account_ids is None and intent is not Intent.COMPARE
+    accounts = accounts_in(subject, vocabulary.has_account) if named else ()
     account = accounts[0] if len(accounts) == 1 else None
     if account is not None:
         filters = replace(filters, account_ids=(account,))
@@ -74,11 +80,18 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
         period=period,
         time_zone=zone.key,
         account=account,
+        places=places,
         subject=" ".join(subject.split()) if subject != text and words(subject) else text,
     )
     if intent not in (Intent.EVIDENCE, Intent.ACCOUNT):
         part = counting(part, subject, vocabulary)
     return within_theme(part, subject, vocabulary)
+
+
+def _without(text: str, named: Sequence[str]) -> str:
+    for name in named:
+        text = text.replace(name, " ")
+    return text
 
 
 def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
@@ -88,9 +101,11 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
     if intent is Intent.EVIDENCE and changes(text) and named_in(text, vocabulary.themes()):
         return Intent.TREND
     if intent in (Intent.COUNT, Intent.COMPARE, Intent.TREND):
-        period = period_in(text, today)
-        told = text.replace(period.text, " ") if period else text
-        return intent if counts_documents(told, lambda: bool(named_in(told, vocabulary.themes()))) else Intent.EVIDENCE
+        times = compared_times(text, today) if intent is Intent.COMPARE else ()
+        period = None if times else period_in(text, today)
+        told = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
+        told = without(told, sources_in(told, vocabulary.sources()))
+        return intent if counts_documents(told, lambda: names_theme(told, vocabulary.themes())) else Intent.EVIDENCE
     return intent
 
 

@@ -24,13 +24,24 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Documents that are set against others for where or when they come from: how the question calls that, and the filters they pass."""
+
+    label: str
+    filters: Filters
+    period: Period | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """One question with one answer.
 
     ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
-    are; ``uncountable`` for a number of feelings. ``search`` is another wording that a planner wants searched beside ``subject``, never instead of it;
-    ``ruled`` is the part as the rules read it, when a planner read it otherwise.
+    are; ``grouped`` for a number of documents by each of them; ``uncountable`` for a number of feelings. ``places`` are compared instead of ``sides``,
+    which then say what is counted in each. ``share_of`` marks a share of documents that are of the source or account in the filters. ``search`` is
+    another wording that a planner wants searched beside ``subject``, never instead of it; ``ruled`` is the part as the rules read it, when a planner
+    read it otherwise.
     """
 
     question: str
@@ -49,6 +60,9 @@ class Part:
     theme: str | None = None
     rating: RatingRange | None = None
     distinct: bool = False
+    grouped: bool = False
+    places: tuple[Place, ...] = ()
+    share_of: Literal["source", "account"] | None = None
     uncountable: bool = False
     period: Period | None = None
     time_zone: str = "UTC"
@@ -60,6 +74,8 @@ class Part:
         body: dict[str, Any] = {"question": self.question, "intent": self.intent.value, "form": self.form.value}
         if self.sides:
             body["counts"] = [{"theme": side.theme, "match": side.match, "label": side.label} for side in self.sides]
+        if self.places:
+            body["compares"] = [place.label for place in self.places]
         if self.period:
             body["period"] = {"text": self.period.text, "timeZone": self.time_zone}
         if self.account:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from grounding.frames import COMPLAINT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, SENTIMENT_WORDS, subject_words
 from grounding.reading import read
+from grounding.sending import SENDING
 from grounding.words import STOP_WORDS, Word, words
 
 _STORED = frozenset(
@@ -29,7 +30,6 @@ _SAYING = frozenset(
     "discuss discusses discussed praise praises praised criticise criticises criticised criticize criticizes criticized request requests requested "
     "contact contacts contacted contacting contain contains concern about regarding concerning from via per".split()
 )
-_SENDING = frozenset("write wrote send sent submit submitted file filed raise raised leave left open opened make made".split())
 _OPENING = re.compile(
     r"\bhow many (?:of )?|\bhow often (?:do|does|did|is|are|was|were) |\b(?:number|count) of |"
     r"\b(?:what|which) (?:share|percentage|percent|proportion|fraction|part) of |"
@@ -74,7 +74,7 @@ def _said(noun: str, rest: Sequence[Word], text: str) -> bool:
     if _POSSIBLE.search(text):
         return False
     if _somebody_elses(rest):
-        return bool(lowers & _SENDING) and noun not in PERSON_NOUNS
+        return bool(lowers & SENDING) and noun not in PERSON_NOUNS
     if noun in _STORED or not subject_words(text) or lowers & _SAYING:
         return True
     return noun in PERSON_NOUNS and (bool(lowers & _FEELING) or (noun in _WRITERS and _trouble(text)))

@@ -163,6 +163,89 @@ def test_two_counts_are_compared_with_both_proofs(desk: Desk) -> None:
     assert claim.proof.against.value == 3
 
 
+def by_source() -> list[dict[str, object]]:
+    return [
+        *late(6, prefix="E", source="email", account_id="north"),
+        *late(3, prefix="C", source="chat", account_id="south"),
+        *damaged(5, source="chat", account_id="south"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Did more messages come by chat or by email?", "“chat” has more documents than “email”: 8 against 6."),
+        (
+            "Do more people complain about late delivery by email or in the chat?",
+            "“email” has more documents that have the theme “late_delivery” than “chat”: 6 against 3.",
+        ),
+        ("Did account north write more messages than account south?", "“south” has more documents than “north”: 8 against 6."),
+        (
+            "Were there more messages in November 2026 than in October 2026?",
+            "The time from 2026-11-01 to 2026-11-30 has more documents than the time from 2026-10-01 to 2026-10-31: 14 against 0.",
+        ),
+        (
+            "Are there more messages about late delivery or about damaged goods?",
+            "“late_delivery” has more documents than “damaged_goods”: 9 against 5.",
+        ),
+    ],
+)
+def test_sources_accounts_times_and_themes_are_compared(desk: Desk, question: str, said: str) -> None:
+    desk.load(by_source())
+    outcome = desk.ask(question)
+    assert texts(outcome)[0] == said
+    assert outcome.answer is not None
+    first = outcome.answer.claims[0]
+    assert first.kind is ClaimKind.COMPARISON
+    assert first.proof is not None
+    assert first.proof.against is not None
+    assert len(outcome.answer.claims) == 3
+
+
+def test_documents_are_counted_by_source(desk: Desk) -> None:
+    desk.load(by_source())
+    outcome = desk.ask("How many messages are there by source?")
+    assert texts(outcome) == ["14 documents by source: “chat” 8, “email” 6."]
+    assert outcome.answer is not None
+    proof = outcome.answer.claims[0].proof
+    assert proof is not None
+    assert proof.counts == (("chat", 8), ("email", 6))
+    assert texts(desk.ask("How many late delivery messages per account?")) == [
+        "9 documents that have the theme “late_delivery” by account: “north” 6, “south” 3."
+    ]
+
+
+def test_a_share_is_of_all_the_documents_asked_about(desk: Desk) -> None:
+    desk.load(by_source())
+    assert texts(desk.ask("What share of messages came by email?"))[0].startswith("6 of 14 documents come from source “email” (43 %")
+    assert texts(desk.ask("What share of messages did account north send?"))[0].startswith("6 of 14 documents come from account “north”")
+    assert texts(desk.ask("What share of late delivery messages came by chat?"))[0].startswith(
+        "3 of 9 documents that have the theme “late_delivery” come from source “chat”"
+    )
+    assert texts(desk.ask("What share of chat messages is about late delivery?"))[0].startswith("3 of 8 documents from source “chat” have")
+    assert texts(desk.ask("Do most messages come by chat?"))[0].startswith("Yes, more than half: 8 of 14 documents come from")
+
+
+@pytest.mark.parametrize(
+    "question", ["What percentage of messages is about delivery?", "What share of messages is about late delivery or damaged goods?"]
+)
+def test_a_share_of_several_themes_needs_as_many_documents(desk: Desk, question: str) -> None:
+    desk.load([*late(1), *damaged(1), record("o", "Delivery", theme_id="delivery_fee")])
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert refusal.reason is RefusalReason.TOO_FEW
+
+
+def test_a_trend_says_of_which_source_it_is(desk: Desk) -> None:
+    desk.load(by_source())
+    assert texts(desk.ask("How did chat messages develop?"))[0].startswith("Documents from source “chat” are ")
+
+
+def test_a_theme_is_counted_by_words_of_its_name(desk: Desk) -> None:
+    desk.load([record(f"t{n}", f"Payment {n} was taken two times", theme_id="transaction_charged_twice") for n in range(6)])
+    assert texts(desk.ask("How many people were charged twice?")) == ["6 of 6 documents have the theme “transaction_charged_twice”."]
+
+
 def weekly(counts: Sequence[int], theme: str = "late_delivery") -> list[dict[str, object]]:
     """So many documents in each week from 8 September 2026."""
     first = date(2026, 9, 8)

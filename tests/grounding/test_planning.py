@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from grounding.intents import Form, Intent
-from grounding.naming import Vocabulary
+from grounding.naming import Vocabulary, named_in
 from grounding.planning import plan
 from grounding.question_parts import Part, Plan
 from search.documents import EVERYTHING, Filters
@@ -15,7 +15,16 @@ from search.filters import filters_of
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 VOCABULARY = Vocabulary(
-    themes=lambda: ("late_delivery", "damaged_goods", "card_arrival", "billing", "delivery", "declined_card_payment"),
+    themes=lambda: (
+        "late_delivery",
+        "damaged_goods",
+        "card_arrival",
+        "billing",
+        "delivery",
+        "declined_card_payment",
+        "lost_or_stolen_card",
+        "pending_top_up",
+    ),
     sources=lambda: ("support_ticket", "app_review", "email"),
     has_account=lambda name: name in ("north", "a-77"),
 )
@@ -85,6 +94,8 @@ def test_courtesies_are_not_searched_for() -> None:
         ("Are most messages about late delivery?", Intent.COUNT),
         ("How many days did the refund take?", Intent.EVIDENCE),
         ("How many people can use a family plan?", Intent.EVIDENCE),
+        ("How many people were declined for card payment?", Intent.COUNT),
+        ("How many lost or stolen card messages are there?", Intent.COUNT),
         ("How many times was I charged?", Intent.EVIDENCE),
         ("What are the most common complaints?", Intent.TOP),
         ("What do customers complain about most?", Intent.TOP),
@@ -97,6 +108,13 @@ def test_courtesies_are_not_searched_for() -> None:
         ("Why was my card payment declined?", Intent.EVIDENCE),
         ("Are there more complaints about late delivery than about damaged goods?", Intent.COMPARE),
         ("Compare late delivery and damaged goods", Intent.COMPARE),
+        ("Did more messages come by email or through app review?", Intent.COMPARE),
+        ("Do more people complain about billing by email or in app reviews?", Intent.COMPARE),
+        ("Were there more messages about billing or about late delivery?", Intent.COMPARE),
+        ("Did account north or account a-77 write more messages?", Intent.COMPARE),
+        ("Did more messages come in June or in July?", Intent.COMPARE),
+        ("Are there more complaints about lost or stolen cards?", Intent.EVIDENCE),
+        ("Do more or fewer people live in Lyon or in Nice?", Intent.EVIDENCE),
         ("Is the new checkout faster than the old one?", Intent.EVIDENCE),
         ("Compare the two kittens", Intent.EVIDENCE),
         ("What does account a-77 say?", Intent.ACCOUNT),
@@ -134,6 +152,11 @@ def test_the_form_says_what_would_be_an_answer(question: str, form: Form) -> Non
         ("How many customers mention SAVE20?", None, '"SAVE20"'),
         ('How many reviews mention "camera crash"?', None, '"camera crash"'),
         ("How many late delivery messages mention SAVE20?", "late_delivery", '"SAVE20"'),
+        ('How many messages mention "late delivery"?', None, '"late delivery"'),
+        ("How many messages about card arrival came in August?", "card_arrival", None),
+        ("How many customers want to know about card arrival?", "card_arrival", None),
+        ("How many lost or stolen card messages came by email?", "lost_or_stolen_card", None),
+        ("How many messages are about lost or stolen cards?", "lost_or_stolen_card", None),
     ],
 )
 def test_what_is_counted_is_a_theme_or_words(question: str, theme: str | None, match: str | None) -> None:
@@ -156,6 +179,42 @@ def test_a_source_is_a_filter() -> None:
     found = part("How many app reviews mention crashes?")
     assert found.filters.sources == ("app_review",)
     assert [side.match for side in found.sides] == ["crashes"]
+
+
+@pytest.mark.parametrize(
+    ("question", "places", "topics"),
+    [
+        ("Did more messages come by email or by app review?", ["email", "app_review"], []),
+        ("Do more people complain about billing by email or in app reviews?", ["email", "app_review"], ["billing"]),
+        ("Did account north or account a-77 write more messages?", ["north", "a-77"], []),
+        ("Did a-77 write more tickets about billing than north?", ["a-77", "north"], ["billing"]),
+        ("Were there more billing messages in June than in July?", ["in June", "in July"], ["billing"]),
+        ("Compare June and July", ["June", "July"], []),
+    ],
+)
+def test_places_are_compared(question: str, places: list[str], topics: list[str]) -> None:
+    found = part(question)
+    assert sorted(place.label for place in found.places) == sorted(places)
+    assert [side.theme for side in found.sides] == topics
+    assert found.filters == EVERYTHING
+
+
+def test_places_keep_within_the_filters_of_the_request() -> None:
+    found = part("Did more messages come in June or in July from account north?", Filters(sources=("email",)))
+    assert [(place.filters.sources, place.filters.account_ids) for place in found.places] == [(("email",), ("north",))] * 2
+
+
+def test_a_theme_is_named_in_whatever_form_its_words_take() -> None:
+    assert part("What do people say about pending top-ups?").theme == "pending_top_up"
+    assert part("What do customers want to know about pending top-up?").theme == "pending_top_up"
+    assert [side.theme for side in part("How did pending top-ups develop by month?").sides] == ["pending_top_up"]
+
+
+def test_a_name_with_a_word_left_out_counts_when_no_other_holds_the_rest() -> None:
+    themes = ("getting_virtual_card", "virtual_card_not_working", "get_physical_card")
+    assert [named.name for named in named_in("about virtual cards", themes)] == []
+    assert [named.name for named in named_in("about getting a virtual card", themes)] == ["getting_virtual_card"]
+    assert [named.name for named in named_in("about physical cards", themes)] == ["get_physical_card"]
 
 
 def test_a_one_word_source_needs_to_be_called_a_source() -> None:

@@ -1,0 +1,31 @@
+"""What a comparison sets against one another when it is not themes or words: times, accounts, sources."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from grounding.channels import Mention
+from grounding.periods import Period, periods_in
+from grounding.question_parts import Place
+from search.documents import Filters
+
+_BETWEEN = re.compile(r"(?<=\s)between(?=\s)", re.IGNORECASE)
+
+
+def compared_times(text: str, today: date) -> tuple[Period, ...]:
+    """The ranges of time that a comparison names, when there are several; *between June and July* names two of them."""
+    found = periods_in(_BETWEEN.sub("       ", text), today)
+    return found if len(found) > 1 else ()
+
+
+def of_accounts(filters: Filters, accounts: Sequence[str]) -> tuple[Place, ...]:
+    """One place for each account; none when there are not several."""
+    places = tuple(Place(account, replace(filters, account_ids=(account,))) for account in dict.fromkeys(accounts))
+    return places if len(places) > 1 else ()
+
+
+def of_sources(filters: Filters, sources: Sequence[Mention]) -> tuple[Place, ...]:
+    """One place for each source; none when there are not several."""
+    places = tuple(Place(name, replace(filters, sources=(name,))) for name in dict.fromkeys(source.name for source in sources))
+    return places if len(places) > 1 else ()
