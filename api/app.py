@@ -13,18 +13,20 @@ from starlette.routing import Route, WebSocketRoute
 
 from api import delivery_operations, operating, rest, rest_jobs
 from api.digest_feed import DigestFeed
-from api.doors import Doors, correlation_of, principal_of
+from api.doors import Doors, Identify, correlation_of, doors_of
 from api.edge import Edge, problem_response
 from api.errors import fault_of, http_fault
 from api.graphql_http import METHODS, respond
 from api.graphql_schema import Request as GraphRequest
 from api.graphql_schema import executable_schema
 from api.graphql_ws import INIT_WAIT_S, WS_MAX_BYTES, Conversations
+from api.identity.challenge import challenge
+from api.identity.gate import Gate
 from api.mcp_http import McpEndpoint
 from api.mcp_server import mcp_server
 from api.pages import page
 from api.readiness import Readiness, release
-from api.tenancy import authenticator, check_binding
+from api.tenancy import authenticator, check_binding, check_credentials, credentials_of
 from api.threads import Threads
 from runtime.errors import ServiceError
 from runtime.settings import Settings
@@ -39,10 +41,9 @@ DRAIN_S = 20
 
 def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S) -> FastAPI:
     """All web doors onto ``service``, which must stay open for as long as the application serves."""
-    threads = Threads(service.settings.bulkhead_calls)
-    doors = Doors(service, threads, authenticator(service.settings), Readiness(service))
+    doors = _doors(service)
     feed = _feed(doors)
-    endpoint = McpEndpoint(mcp_server(service, threads), service.settings, doors.authenticate)
+    endpoint = McpEndpoint(mcp_server(service, doors.threads), service.settings, doors.identify, doors.gate)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -71,6 +72,7 @@ def serve(settings: Settings) -> None:
     """
     configure_logging(settings)
     check_binding(settings)
+    check_credentials(settings)
     with open_service(settings) as service:
         if settings.auth == "none":
             logger(__name__).warning(
@@ -90,6 +92,15 @@ def serve(settings: Settings) -> None:
     sys.stderr.flush()
 
 
+def _doors(service: Service) -> Doors:
+    settings = service.settings
+    credentials = credentials_of(settings, service.state, service.clock)
+    service.metrics.watch(credentials)
+    identify = Identify(authenticator(settings, credentials), waits=settings.auth != "none")
+    gate = Gate(settings, service.clock, service.metrics)
+    return Doors(service, Threads(settings.bulkhead_calls), identify, gate, Readiness(service))
+
+
 def _feed(doors: Doors) -> DigestFeed:
     async def since(tenant: Tenant, after: str | None, first: int) -> tuple[Digest, ...]:
         return await doors.threads.call(delivery_operations.digests_since, doors.service, tenant, after, first)
@@ -104,7 +115,7 @@ def _graphql_route(schema: GraphQLSchema, doors: Doors) -> Route:
     async def graphql(request: Request) -> Response:
         if request.method in ("GET", "HEAD") and "query" not in request.query_params and "text/html" in request.headers.get("accept", ""):
             return page("graphiql")
-        context = GraphRequest(doors.service, principal_of(request), doors.threads)
+        context = GraphRequest(doors.service, await doors.identify(request.headers), doors.threads, doors.gate)
         return await respond(schema, request, context, correlation_of(request))
 
     return Route("/graphql", graphql, methods=list(METHODS))
@@ -113,7 +124,8 @@ def _graphql_route(schema: GraphQLSchema, doors: Doors) -> Route:
 def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(ServiceError)
     async def planned(request: Request, error: ServiceError) -> Response:
-        return problem_response(fault_of(error), request.url.path, correlation_of(request))
+        challenged = challenge(error, doors_of(request).service.settings)
+        return problem_response(fault_of(error), request.url.path, correlation_of(request), challenged)
 
     @app.exception_handler(HTTPException)
     async def routed(request: Request, error: HTTPException) -> Response:

@@ -4,11 +4,33 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from starlette.datastructures import Headers
 
+from api.identity.gate import Gate
+from api.identity.principal import Principal
+from api.identity.rights import ROUTES
+from api.identity.tokens import Door
 from api.readiness import Readiness
-from api.tenancy import Authenticate, Principal
+from api.tenancy import Authenticate
 from api.threads import Threads
 from worker.opening import Service
+
+IDENTIFYING_THREADS = 16
+"""Of their own, so that slow questions keep nobody from being recognised, and a slow identity provider keeps nobody's question waiting."""
+
+
+class Identify:
+    """Finds out who sends a request. ``waits``: it may take a while, and so is done in a thread."""
+
+    def __init__(self, authenticate: Authenticate, *, waits: bool) -> None:
+        self._authenticate = authenticate
+        self._threads = Threads(IDENTIFYING_THREADS) if waits else None
+
+    async def __call__(self, headers: Headers, door: Door = "web") -> Principal:
+        """See :class:`api.tenancy.Authenticate`."""
+        if self._threads is None:
+            return self._authenticate(headers, door)
+        return await self._threads.call(self._authenticate, headers, door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +39,8 @@ class Doors:
 
     service: Service
     threads: Threads
-    authenticate: Authenticate
+    identify: Identify
+    gate: Gate
     readiness: Readiness
 
 
@@ -28,17 +51,21 @@ def doors_of(request: Request) -> Doors:
     return doors
 
 
-def principal_of(request: Request) -> Principal:
-    """Who is asking.
+async def caller_of(request: Request) -> Principal:
+    """Who is asking, and may do what the route does.
 
     Raises:
-        InvalidRequest: on ``tenant``.
+        ServiceError: see :class:`api.tenancy.Authenticate` and :meth:`api.identity.gate.Gate.admit`.
     """
-    return doors_of(request).authenticate(request.headers)
+    doors = doors_of(request)
+    principal = await doors.identify(request.headers)
+    template = str(getattr(request.scope.get("route"), "path", ""))
+    doors.gate.admit(principal, [ROUTES.get((request.method, template), template)])
+    return principal
 
 
 Open = Annotated[Doors, Depends(doors_of)]
-Who = Annotated[Principal, Depends(principal_of)]
+Who = Annotated[Principal, Depends(caller_of)]
 """To be named before a body, so that nobody learns anything about bodies without saying who they are."""
 
 

@@ -1,5 +1,6 @@
 """The outermost layer of HTTP: correlation id, size of the body, Host and Origin, and the answer to errors nobody caught."""
 
+import math
 from collections.abc import Sequence
 from http import HTTPStatus
 
@@ -105,11 +106,16 @@ class _Reply:
             await problem_response(fault, scope["path"], self._identifier)(scope, receive, self)
 
 
-def problem_response(fault: Fault, instance: str, identifier: str) -> Response:
-    """A fault as ``application/problem+json``."""
-    headers = {} if fault.retry_after_s is None else {"retry-after": str(max(1, round(fault.retry_after_s)))}
+def problem_response(fault: Fault, instance: str, identifier: str, challenge: str = "") -> Response:
+    """A fault as ``application/problem+json``; ``challenge`` says which credential would help."""
+    headers = retry_headers(fault) | ({"www-authenticate": challenge} if challenge else {})
     body = problem(fault, instance=instance, correlation_id=identifier)
     return Response(write_json(body), fault.treatment.status, headers, "application/problem+json")
+
+
+def retry_headers(fault: Fault) -> dict[str, str]:
+    """When to come back, in whole seconds, where that is known."""
+    return {} if fault.retry_after_s is None else {"retry-after": str(max(1, math.ceil(fault.retry_after_s)))}
 
 
 def _patterns(text: str) -> tuple[str, ...]:

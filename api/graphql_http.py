@@ -1,5 +1,6 @@
 """GraphQL over HTTP: what the specification asks of a server, on Starlette. 61 of the 61 public audits hold it to that."""
 
+from collections.abc import Mapping
 from inspect import isawaitable
 from typing import Any
 
@@ -8,6 +9,7 @@ from graphql import (
     ExecutionResult,
     GraphQLError,
     GraphQLSchema,
+    OperationDefinitionNode,
     OperationType,
     execute,
     get_operation_ast,
@@ -16,9 +18,12 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from api import limits
-from api.graphql_documents import Operation, Rejected, operation_of, parsed, validated
+from api.edge import retry_headers
+from api.errors import fault_of
+from api.graphql_documents import Operation, Rejected, admitted, operation_of, parsed, validated
 from api.graphql_errors import BAD_USER_INPUT, formatted
 from api.graphql_schema import Request
+from api.identity.challenge import challenge
 from api.json_text import read_json, write_json
 from runtime.errors import InvalidRequest
 
@@ -35,11 +40,13 @@ async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, co
     if media is None:
         return Response("application/graphql-response+json or application/json can be had", 406, media_type="text/plain")
     try:
-        document, operation = await _prepared(schema, http)
+        document, operation, chosen = await _prepared(schema, http)
+        admitted(context.gate, context.principal, document, chosen)
         result = await _executed(schema, document, operation, context)
     except Rejected as rejected:
         status = rejected.status or (400 if media == GRAPHQL_JSON else 200)
-        return _response({"errors": formatted(rejected.errors, rejected.code, correlation_id)}, media, status)
+        errors = formatted(rejected.errors, rejected.code, correlation_id)
+        return _response({"errors": errors}, media, status, _refusing(rejected, context))
     body: dict[str, Any] = {"data": result.data}
     if result.errors:
         body = {"errors": formatted(result.errors, BAD_USER_INPUT, correlation_id)} | body
@@ -75,7 +82,7 @@ def _quality(parameters: list[str]) -> float:
     return 1.0
 
 
-async def _prepared(schema: GraphQLSchema, http: HttpRequest) -> tuple[DocumentNode, Operation]:
+async def _prepared(schema: GraphQLSchema, http: HttpRequest) -> tuple[DocumentNode, Operation, OperationDefinitionNode]:
     operation = operation_of(_from_url(http) if http.method in ("GET", "HEAD") else await _from_body(http))
     document = parsed(operation.query)
     chosen = get_operation_ast(document, operation.name)
@@ -86,7 +93,7 @@ async def _prepared(schema: GraphQLSchema, http: HttpRequest) -> tuple[DocumentN
         raise Rejected((GraphQLError("operationName: names no operation of the document."),), BAD_USER_INPUT)
     if chosen.operation is OperationType.SUBSCRIPTION:
         raise Rejected((GraphQLError("Subscriptions are not served over HTTP."),), BAD_USER_INPUT)
-    return document, operation
+    return document, operation, chosen
 
 
 def _from_url(http: HttpRequest) -> dict[str, Any]:
@@ -134,6 +141,13 @@ async def _executed(schema: GraphQLSchema, document: DocumentNode, operation: Op
     return result
 
 
-def _response(body: dict[str, Any], media: str, status: int) -> Response:
-    headers = {"cache-control": "private, no-store"} | ({"allow": "POST"} if status == 405 else {})
+def _refusing(rejected: Rejected, context: Request) -> dict[str, str]:
+    if rejected.cause is None:
+        return {}
+    challenged = challenge(rejected.cause, context.service.settings)
+    return retry_headers(fault_of(rejected.cause)) | ({"www-authenticate": challenged} if challenged else {})
+
+
+def _response(body: dict[str, Any], media: str, status: int, more: Mapping[str, str] | None = None) -> Response:
+    headers = {"cache-control": "private, no-store", **(more or {})} | ({"allow": "POST"} if status == 405 else {})
     return Response(write_json(body), status, headers, f"{media}; charset=utf-8")

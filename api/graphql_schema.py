@@ -21,8 +21,10 @@ from api import graphql_evaluations, graphql_insights, graphql_jobs, graphql_mon
 from api.arguments import budget_from, filters_from, page_from, top_k_from
 from api.casing import snake
 from api.digest_feed import DigestFeed
+from api.graphql_rights import guard_roots
+from api.identity.gate import Gate
+from api.identity.principal import Principal
 from api.json_values import Json
-from api.tenancy import Principal
 from api.threads import Threads
 from runtime.errors import NotFound
 from search.aggregation import INTERVALS
@@ -43,6 +45,7 @@ class Request:
     service: Service
     principal: Principal
     threads: Threads
+    gate: Gate
     feed: DigestFeed | None = None
     """Only where subscriptions are served."""
 
@@ -225,6 +228,8 @@ def executable_schema() -> GraphQLSchema:
         if isinstance(kind, GraphQLObjectType):
             for field in kind.fields.values():
                 _rename(field.args)
+            if kind in (schema.query_type, schema.mutation_type, schema.subscription_type):
+                guard_roots(kind, writes=kind is schema.mutation_type)
         elif isinstance(kind, GraphQLInputObjectType):
             _rename(kind.fields)
     return schema

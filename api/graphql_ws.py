@@ -18,12 +18,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from api import limits
 from api.digest_feed import DigestFeed, FellBehind
 from api.doors import Doors
-from api.graphql_documents import Rejected, operation_of, parsed, validated
+from api.graphql_documents import Rejected, admitted, operation_of, parsed, validated
 from api.graphql_errors import BAD_USER_INPUT, formatted
 from api.graphql_schema import Request
+from api.identity.principal import Principal
 from api.json_text import read_json, write_json
-from api.tenancy import TENANT_HEADER, Principal
-from runtime.errors import InvalidRequest, ServiceError
+from api.tenancy import CREDENTIAL_HEADER, TENANT_HEADER
+from runtime.errors import InvalidRequest, ServiceError, Unauthenticated, Unavailable
 from runtime.telemetry import correlated, correlation_id, logger
 from runtime.tenancy import Tenant
 
@@ -31,6 +32,8 @@ PROTOCOL = "graphql-transport-ws"
 
 INIT_WAIT_S = 10.0
 SEND_WITHIN_S = 10.0
+RECOGNISE_S = 30.0
+"""A conversation outlives its credential by this long at most."""
 MAX_SUBSCRIPTIONS = 10
 """On one connection."""
 MAX_CONNECTIONS = 100
@@ -48,11 +51,14 @@ Message = dict[str, Any]
 class Conversations:
     """The door; one per application."""
 
-    def __init__(self, schema: GraphQLSchema, doors: Doors, feed: DigestFeed, *, init_wait_s: float = INIT_WAIT_S) -> None:
+    def __init__(
+        self, schema: GraphQLSchema, doors: Doors, feed: DigestFeed, *, init_wait_s: float = INIT_WAIT_S, recognise_s: float = RECOGNISE_S
+    ) -> None:
         self.schema = schema
         self.doors = doors
         self.feed = feed
         self.init_wait_s = init_wait_s
+        self.recognise_s = recognise_s
         self._connections: Counter[Tenant] = Counter()
 
     async def converse(self, socket: WebSocket) -> None:
@@ -86,6 +92,7 @@ class _Conversation:
         self._operations: dict[str, anyio.CancelScope] = {}
         self._principal: Principal | None = None
         self._greeted = False
+        self._said = socket.headers
         self._ending: tuple[int, str] | None = None
         self._tasks: TaskGroup
 
@@ -111,6 +118,21 @@ class _Conversation:
         await anyio.sleep(self._door.init_wait_s)
         if not self._greeted:
             self._end(INIT_TIMEOUT, "Connection initialisation timeout")
+
+    async def _recognise_again(self) -> None:
+        """End the conversation when its credential has ended: a key was revoked, a token has expired. Who cannot be asked ends nothing."""
+        while True:
+            await anyio.sleep(self._door.recognise_s)
+            assert self._principal is not None
+            try:
+                again = await self._door.doors.identify(self._said)
+            except Unavailable:
+                again = self._principal
+            except ServiceError as error:
+                return self._end(_close_code(error), str(error)[:100])
+            ended = again.valid_until is not None and again.valid_until <= self._door.doors.service.clock.now()
+            if ended or again.tenant != self._principal.tenant or not again.scopes >= self._principal.scopes:
+                return self._end(UNAUTHORIZED, "The credential has ended or changed; greet again")
 
     async def _read(self) -> None:
         while self._ending is None:
@@ -143,12 +165,15 @@ class _Conversation:
         if not isinstance(payload, Mapping | None):
             return self._end(BAD_FRAME, "The payload of connection_init must be an object")
         try:
-            principal = self._door.doors.authenticate(_credentials(self._socket.headers, payload or {}))
+            self._said = _credentials(self._socket.headers, payload or {})
+            principal = await self._door.doors.identify(self._said)
         except ServiceError as error:
-            return self._end(FORBIDDEN, str(error)[:100])
+            return self._end(_close_code(error), str(error)[:100])
         if not self._door.admitted(principal.tenant):
             return self._end(TRY_AGAIN, f"A tenant may have {MAX_CONNECTIONS} connections")
         self._principal = principal
+        if principal.limited:
+            self._tasks.start_soon(self._recognise_again)
         return await self._send({"type": "connection_ack"})
 
     def _subscribe(self, message: Message) -> None:
@@ -201,10 +226,11 @@ class _Conversation:
         if chosen is None or chosen.operation is not OperationType.SUBSCRIPTION:
             raise Rejected((GraphQLError("Only subscriptions are served here; send queries and mutations by POST."),), BAD_USER_INPUT)
         assert self._principal is not None
+        admitted(door.doors.gate, self._principal, document, chosen)
         made = subscribe(
             door.schema,
             document,
-            context_value=Request(door.doors.service, self._principal, door.doors.threads, door.feed),
+            context_value=Request(door.doors.service, self._principal, door.doors.threads, door.doors.gate, door.feed),
             variable_values=operation.variables,
             operation_name=operation.name,
             max_coercion_errors=limits.MAX_REPORTED_ERRORS,
@@ -243,6 +269,15 @@ def _message(text: object) -> Message | None:
 
 def _credentials(upgrade: Headers, payload: Mapping[str, Any]) -> Headers:
     """What the upgrade and ``connection_init`` say of who is asking, as if both had been headers; saying the same twice is saying it once."""
-    named = [*upgrade.getlist(TENANT_HEADER), *(str(value) for name, value in payload.items() if name.lower() == TENANT_HEADER)]
-    others = [(name, value) for name, value in upgrade.raw if name != TENANT_HEADER.encode()]
-    return Headers(raw=[*others, *((TENANT_HEADER.encode(), name.encode("utf-8", "replace")) for name in dict.fromkeys(named))])
+    told = (TENANT_HEADER, CREDENTIAL_HEADER)
+    raw = [(name, value) for name, value in upgrade.raw if name.decode("latin-1") not in told]
+    for header in told:
+        said = [*upgrade.getlist(header), *(str(value) for name, value in payload.items() if name.lower() == header)]
+        raw += [(header.encode(), text.encode("utf-8", "replace")) for text in dict.fromkeys(said)]
+    return Headers(raw=raw)
+
+
+def _close_code(error: ServiceError) -> int:
+    if isinstance(error, Unauthenticated):
+        return UNAUTHORIZED
+    return TRY_AGAIN if isinstance(error, Unavailable) else FORBIDDEN

@@ -19,10 +19,15 @@ from starlette.types import Receive, Scope, Send
 
 from api.bodies import Replayed, whole_body
 from api.casing import snake
+from api.doors import Identify
+from api.edge import retry_headers
 from api.errors import fault_of
+from api.identity.challenge import MCP_METADATA_PATH, base_url, challenge
+from api.identity.gate import Gate
+from api.identity.rights import TOOLS
 from api.json_text import read_json, write_json
 from api.mcp_server import PRINCIPAL
-from api.tenancy import Authenticate
+from api.mcp_tools import TOOLS as OURS
 from runtime.errors import InvalidRequest, ServiceError
 from runtime.settings import Settings
 
@@ -33,9 +38,11 @@ ON_THE_WAY = ("progressToken", "io.modelcontextprotocol/logLevel")
 class McpEndpoint:
     """An ASGI application for the path ``/mcp``; :meth:`run` must be entered for as long as it serves."""
 
-    def __init__(self, server: Server[Any], settings: Settings, authenticate: Authenticate) -> None:
+    def __init__(self, server: Server[Any], settings: Settings, identify: Identify, gate: Gate) -> None:
         self._server = server
-        self._authenticate = authenticate
+        self._settings = settings
+        self._identify = identify
+        self._gate = gate
         self._max_body = settings.max_body_bytes
         self._security = TransportSecuritySettings(
             allowed_hosts=_listed(settings.allowed_hosts), allowed_origins=_listed(settings.allowed_origins)
@@ -61,15 +68,26 @@ class McpEndpoint:
         scope["headers"] = _mended(scope["headers"])
         message, refused = _message(body)
         if refused is None:
-            try:
-                scope.setdefault("state", {})[PRINCIPAL] = self._authenticate(Headers(scope=scope))
-            except ServiceError as error:
-                refused = _refusal(message, error)
+            refused = await self._recognised(scope, message)
         if refused is not None:
             await refused(scope, receive, send)
             return
         # Written anew, so that the transports read what was checked here, and valid UTF-8 whatever escapes it held.
         await self._chosen(message, scope).handle_request(scope, Replayed(write_json(message), receive), send)
+
+    async def _recognised(self, scope: Scope, message: Mapping[str, Any]) -> Response | None:
+        """Leave who asks in the state of the request, or answer who may not ask this."""
+        try:
+            principal = await self._identify(Headers(scope=scope), "mcp")
+            self._gate.admit(principal, _operations(message))
+        except ServiceError as error:
+            return _refusal(message, error, challenge(error, self._settings, self._metadata_url(scope)))
+        scope.setdefault("state", {})[PRINCIPAL] = principal
+        return None
+
+    def _metadata_url(self, scope: Scope) -> str:
+        host = Headers(scope=scope).get("host", "")
+        return base_url(self._settings, scope["scheme"], host) + MCP_METADATA_PATH
 
     def _chosen(self, message: Mapping[str, Any], scope: Scope) -> StreamableHTTPSessionManager:
         assert self._plain is not None
@@ -143,9 +161,19 @@ def _wrong_member(message: Mapping[str, Any]) -> str:
     return ""
 
 
-def _refusal(message: Mapping[str, Any], error: ServiceError) -> Response:
+def _operations(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is called. A tool that does not exist is the server's to refuse; the other methods say nothing of any document."""
+    if message.get("method") != "tools/call":
+        return ()
+    name = message["params"]["name"]
+    return (TOOLS.get(name, name),) if name in OURS else ()
+
+
+def _refusal(message: Mapping[str, Any], error: ServiceError, challenged: str) -> Response:
     fault = fault_of(error, casing=snake)
-    return _error(message.get("id"), types.INVALID_REQUEST, fault.message, fault.treatment.status)
+    refused = _error(message.get("id"), types.INVALID_REQUEST, fault.message, fault.treatment.status)
+    refused.headers.update(retry_headers(fault) | ({"www-authenticate": challenged} if challenged else {}))
+    return refused
 
 
 def _error(identifier: str | int | None, code: int, text: str, status: int = HTTPStatus.BAD_REQUEST) -> Response:

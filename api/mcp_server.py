@@ -13,11 +13,15 @@ from pydantic import BaseModel, ValidationError
 
 from api.casing import snake
 from api.errors import fault_of
+from api.identity import audit
+from api.identity.principal import Principal
+from api.identity.rights import TOOLS as OPERATIONS
+from api.identity.rights import require
 from api.json_text import write_json
 from api.json_values import Json
 from api.mcp_tools import TOOLS, ToolSpec, fitted
 from api.readiness import release
-from api.tenancy import Principal, development_principal
+from api.tenancy import development_principal
 from api.threads import Threads
 from api.validation import invalid_request
 from runtime.clock import Deadline
@@ -114,14 +118,18 @@ def run_stdio(service: Service) -> None:
 async def _called(
     service: Service, threads: Threads, spec: ToolSpec, principal: Principal, given: Mapping[str, Any]
 ) -> types.CallToolResult:
-    seconds = service.settings.mcp_call_timeout_s
+    seconds, outcome = service.settings.mcp_call_timeout_s, "ok"
     try:
+        require(principal, OPERATIONS.get(spec.name, spec.name))
         arguments = _checked(spec, given)
         deadline = Deadline.after(seconds, service.clock)
         payload = await threads.call_within(seconds, spec.run, service, principal.tenant, arguments, deadline)
         result = _succeeded(fitted(spec, payload, service.settings.mcp_max_output_chars))
     except Exception as error:  # noqa: BLE001 (a door: every error becomes a result or a protocol error, unplanned ones masked)
+        outcome = type(error).__name__
         result = _failed(error)
+    finally:
+        audit.told("tool_call", principal, tool=spec.name, given=given, outcome=outcome)
     service.metrics.count("wa_mcp_calls_total", tool=spec.name, outcome="error" if result.is_error else "ok")
     return result
 

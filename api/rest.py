@@ -10,6 +10,7 @@ from api import operations, rendering
 from api.arguments import budget_from, filters_from, top_k_from
 from api.casing import camel
 from api.doors import Open, Who
+from api.identity import audit
 from api.json_text import read_json, write_json
 from api.json_values import Json
 from api.validation import invalid_request
@@ -145,9 +146,9 @@ async def search(doors: Open, who: Who, body: Annotated[SearchBody, Depends(_bod
 @router.post("/ingest", openapi_extra=_described(IngestBody), summary="Store documents")
 async def ingest(doors: Open, who: Who, body: Annotated[IngestBody, Depends(_body(IngestBody))]) -> Response:
     """A report that adds up; one bad document never sinks the others."""
-    return _json(
-        rendering.ingest_report(await doors.threads.call(operations.index, doors.service, who.tenant, body.documents, body.batch_id))
-    )
+    with audit.writing(who, "indexDocuments", body.model_dump()):
+        report = await doors.threads.call(operations.index, doors.service, who.tenant, body.documents, body.batch_id)
+    return _json(rendering.ingest_report(report))
 
 
 @router.get("/documents/{doc_id:path}", summary="One document")
@@ -159,4 +160,6 @@ async def document(doors: Open, who: Who, doc_id: str) -> Response:
 @router.delete("/documents/{doc_id:path}", summary="Delete one document")
 async def delete(doors: Open, who: Who, doc_id: str) -> Response:
     """What was deleted; nothing is no error."""
-    return _json(rendering.delete_report(await doors.threads.call(operations.delete, doors.service, who.tenant, doc_ids=[doc_id])))
+    with audit.writing(who, "deleteDocuments", {"doc_id": doc_id}):
+        report = await doors.threads.call(operations.delete, doors.service, who.tenant, doc_ids=[doc_id])
+    return _json(rendering.delete_report(report))

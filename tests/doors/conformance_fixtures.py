@@ -20,9 +20,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from api.doors import Identify
 from api.edge import Edge
+from api.identity.gate import Gate
 from api.mcp_http import McpEndpoint
 from api.tenancy import authenticator
+from runtime.clock import SystemClock
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
 
@@ -42,7 +45,8 @@ Asked = types.CallToolResult | types.InputRequiredResult
 
 def fixture_app(settings: Settings) -> Starlette:
     """Our edge and our MCP endpoint, with the suite's tools instead of ours."""
-    endpoint = McpEndpoint(_server(), settings, authenticator(settings))
+    identify, gate = Identify(authenticator(settings), waits=False), Gate(settings, SystemClock(), Metrics())
+    endpoint = McpEndpoint(_server(), settings, identify, gate)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:

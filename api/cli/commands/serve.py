@@ -38,9 +38,10 @@ def _serve(app: typer.Typer) -> None:
 
         from api.app import serve as serve_until_stopped
         from api.cli.screen import screen
-        from api.tenancy import check_binding
+        from api.tenancy import check_binding, check_credentials
 
         check_binding(settings)
+        check_credentials(settings)
         for line in _announcement(settings):
             screen(quiet=common.quiet).note(line)
         serve_until_stopped(settings)
