@@ -17,7 +17,17 @@ from graphql import (
     is_introspection_type,
 )
 
-from api import graphql_evaluations, graphql_insights, graphql_jobs, graphql_monitors, job_operations, job_rendering, operations, rendering
+from api import (
+    graphql_evaluations,
+    graphql_insights,
+    graphql_jobs,
+    graphql_keys,
+    graphql_monitors,
+    job_operations,
+    job_rendering,
+    operations,
+    rendering,
+)
 from api.arguments import budget_from, filters_from, page_from, top_k_from
 from api.casing import snake
 from api.digest_feed import DigestFeed
@@ -219,6 +229,7 @@ def executable_schema() -> GraphQLSchema:
         *graphql_insights.BINDABLES,
         *graphql_monitors.BINDABLES,
         *graphql_evaluations.BINDABLES,
+        *graphql_keys.BINDABLES,
         *ENUMS,
         *_scalars(),
     )
