@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from api.identity.keys import ApiKey, Keys, pepper_of
-from api.json_values import Json
+from api.json_values import Json, moment
 from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant
 from worker.opening import Service
@@ -58,9 +58,9 @@ def rendered(key: ApiKey) -> Json:
         "name": key.name,
         "scopes": list(key.scopes),
         "rateClass": key.rate_class,
-        "createdAt": key.created_at.isoformat(),
-        "expiresAt": key.expires_at.isoformat() if key.expires_at else None,
-        "revokedAt": key.revoked_at.isoformat() if key.revoked_at else None,
+        "createdAt": moment(key.created_at),
+        "expiresAt": moment(key.expires_at) if key.expires_at else None,
+        "revokedAt": moment(key.revoked_at) if key.revoked_at else None,
         "lastUsed": key.last_used or None,
     }
 

@@ -1,13 +1,15 @@
 """``wisdom keys create|list|rotate|revoke``: who may call the web doors."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.declaring import command
 from api.cli.options import Common
 from api.cli.session import Session, session
-from api.identity.keys import ApiKey
+
+if TYPE_CHECKING:
+    from api.identity.keys import ApiKey
 
 KeyId = Annotated[str, typer.Argument(metavar="KEY", help="Id of a key, the part between wa_ and the secret.")]
 
@@ -81,7 +83,7 @@ def _revoke(group: typer.Typer) -> None:
             opened.screen.show(lambda: keys_view((found,), now), lambda: key_operations.rendered(found))
 
 
-def _show_made(opened: Session, key: ApiKey, secret: str) -> None:
+def _show_made(opened: Session, key: "ApiKey", secret: str) -> None:
     from rich.text import Text
 
     from api import key_operations
