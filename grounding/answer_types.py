@@ -9,6 +9,7 @@ from types import MappingProxyType
 from grounding.matching import found, shared
 from grounding.name_matching import share_of_names_missing
 from grounding.polarity import in_english
+from grounding.presence import agreement
 from grounding.question_kinds import Question, offers, read_question
 from grounding.reading import Meaning, Reading, read
 from grounding.support import Logistic
@@ -55,7 +56,7 @@ def demands(asked: Question, said: Reading) -> dict[str, float]:
         "coverage": shared(asked.topic, said.held),
         "missing": max(absent, default=0.0),
         "names": share_of_names_missing(asked.reading, said),
-        "denial": float(not _denial_kept(asked, said) or bool(opposing(asked.reading, said)) or not _order_kept(asked, said)),
+        "denial": float(not (_absent_too(asked, said) or _denial_kept(asked, said)) or not _order_kept(asked, said)),
         "rank": float(not _rank_kept(asked, said)),
         "given": float(not _told_anew(asked, said)),
     }
@@ -63,7 +64,13 @@ def demands(asked: Question, said: Reading) -> dict[str, float]:
 
 def _denial_kept(asked: Question, said: Reading) -> bool:
     """*What does it not allow?* is answered only by what is not allowed."""
-    return all(_denied_too(meaning, said) for meaning in asked.reading.topic if meaning.tone.denied)
+    return all(_denied_too(meaning, said) for meaning in asked.reading.topic if meaning.tone.denied) and not opposing(asked.reading, said)
+
+
+def _absent_too(asked: Question, said: Reading) -> bool:
+    """*Who has not got a refund?* is answered by a refund that has not arrived: the same is not there, in whatever words."""
+    denied = {meaning.word.start for meaning in asked.reading.topic if meaning.tone.denied}
+    return bool(denied) and denied <= agreement(read(asked.reading.text.rstrip("?？ ")), said).agreed
 
 
 def _denied_too(meaning: Meaning, said: Reading) -> bool:

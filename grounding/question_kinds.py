@@ -71,7 +71,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"(?:^|[,;]\s*|\b(?:since|until|and|know|tell me)\s+)when\b(?!.*\b(?:what|why|who|which|how)\b)", TIME),
         (r"\b(?:who|whose|whom)\b", PERSON),
         (
-            rf"\b(?:which|what) (?:\w+ )?(?:{_NAMED})\b",
+            rf"\b(?:which|what) (?:(?!(?:do|does|did|is|are|was|were|have|has|had|can|could|will|would|should)\b)\w+ )?(?:{_NAMED})\b",
             NAME,
         ),
         (r"\bwhere\b", PLACE),

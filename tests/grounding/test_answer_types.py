@@ -13,6 +13,7 @@ from tests.grounding.desk import Desk, cited, record
         ("What does the warranty not cover?", "The warranty covers the screen and the battery."),
         ("What did the kit never include?", "The kit included two screwdrivers and a hammer."),
         ("Who did not have access to the archive?", "Members of the club had access to the archive."),
+        ("Who has not got a refund?", "I got a refund within three days."),
         ("Which gate is unsafe for visitors?", "The north gate is safe for visitors."),
         ("What is the oldest part of the house?", "By far the most famous part of the house is the tower."),
         ("What did the second law state?", "The first law stated that goods are taxed."),
@@ -29,6 +30,9 @@ def test_a_sentence_on_the_topic_may_lack_what_is_asked(question: str, sentence:
     [
         ("What does the warranty not cover?", "The warranty does not cover scratches."),
         ("What does the warranty not cover?", "Scratches are excluded from the warranty."),
+        ("Who still has not got a refund?", "My refund has not arrived, and I am unsure why."),
+        ("Whose card has not come yet?", "I still have not received my card."),
+        ("Who does not have a key?", "The key is missing."),
         ("Which gate is closed to visitors?", "The north gate is closed to visitors."),
         ("What is the oldest part of the house?", "The tower is the oldest part of the house."),
         ("Where is the west gate?", "The west gate is behind the church."),

@@ -143,3 +143,9 @@ def test_nothing_retrieved_answers_nothing(embedder: MiniLM) -> None:
 )
 def test_kinds_of_questions(question: str, kind: str) -> None:
     assert read_question(question).kind.name == kind
+
+
+def test_what_people_say_asks_for_no_name() -> None:
+    assert read_question("What do people say about virtual cards?").kind.name == "open"
+    assert read_question("What mobile phone do people use?").kind.name == "name"
+    assert read_question("Which people were invited?").kind.name == "name"
