@@ -38,7 +38,8 @@ def delete_documents(
     """Delete the named documents, those of an account, or all the tenant has; gone from the next call on, on every engine.
 
     Single documents keep a tombstone, so that a late replay does not bring them back. ``everything`` also removes tombstones, traces and
-    all other state of the tenant: afterwards it is as if it had never been there.
+    all other state of the tenant: afterwards it is as if it had never been there. State goes first, so that work in progress for the tenant
+    sees that it is not wanted any more and stops writing documents, and once more at the end, for what was noted meanwhile.
 
     Raises:
         InvalidRequest: not exactly one of the three is given, or it is empty.
@@ -46,6 +47,7 @@ def delete_documents(
     if [doc_ids is not None, account_id is not None, everything].count(True) != 1:
         raise InvalidRequest("give ids, or an account, or everything: exactly one of them", field="doc_ids")
     if everything:
+        state.erase(tenant)
         deleted = engine.erase(tenant)
         state.erase(tenant)
         return DeleteReport(deleted)

@@ -113,6 +113,9 @@ class IngestJobs:
     def _chunk_done(self, tenant: Tenant, job: Job) -> bool:
         try:
             return self._acknowledged(tenant, job)
+        except NotFound:  # the tenant was erased meanwhile, its jobs with it
+            self.jobs.intents.remove(tenant, job.job_id, [job.next_chunk])
+            return False
         except Unavailable as error:
             self._note(tenant, job, f"{error}; it will be tried again")
             raise
@@ -157,7 +160,8 @@ class IngestJobs:
         settled: Sequence[RowOutcome],
     ) -> ChunkOutcome:
         told, done = [*settled], {outcome.row for outcome in settled}
-        report = self.ingester.over(AsIntended(self.store, before)).ingest(
+        wanted = AsIntended(self.store, before, lambda: self.jobs.get(tenant, job.job_id))
+        report = self.ingester.over(wanted).ingest(
             tenant,
             RowSource([Row(row.number, row.values) for row in waiting if row.number not in done]),
             batch_id=f"{job.job_id}-{job.next_chunk:08d}",

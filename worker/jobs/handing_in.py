@@ -146,7 +146,11 @@ class _Kept:
             longer = job.with_chunk(chunk.received, parts, now) if parts else job
             return replace(self._described(longer), complete=last).settled(now)
 
-        self.job, changed = jobs.change(self.tenant, job_id, more)
+        try:
+            self.job, changed = jobs.change(self.tenant, job_id, more)
+        except NotFound:  # the tenant was erased meanwhile
+            jobs.chunks.remove(self.tenant, job_id, [number], max(parts, 1))
+            raise
         if not changed and (self.job.ended or self.job.cancelling):
             jobs.chunks.remove(self.tenant, job_id, [number], max(parts, 1))
             self.stopped = True

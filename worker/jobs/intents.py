@@ -10,7 +10,7 @@ does the chunk decides from these, asks for the very versions that follow from t
   is reported as indexed by both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from runtime.errors import Conflict
@@ -57,11 +57,15 @@ class Intents:
 
 
 class AsIntended:
-    """The engine as one chunk sees it, however often the chunk is done. Implements :class:`search.ports.DocumentStore`; for one ingest."""
+    """The engine as one chunk sees it, however often the chunk is done. Implements :class:`search.ports.DocumentStore`; for one ingest.
 
-    def __init__(self, engine: DocumentStore, before: Versions) -> None:
+    ``insist`` is called before every write, and raises ``NotFound`` when the job is no more: its tenant was erased, and is not to come back.
+    """
+
+    def __init__(self, engine: DocumentStore, before: Versions, insist: Callable[[], object]) -> None:
         self._engine = engine
         self._known = dict(before)
+        self._insist = insist
 
     def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Versions:  # noqa: ARG002 (the port's signature)
         """What the store held at first, with what the chunk itself has written since."""
@@ -71,6 +75,7 @@ class AsIntended:
         """Ask for the versions that were intended; what is stored already, or was overtaken, counts as written."""
         plans = [decide(self._known.get(write.document.doc_id), write.asked_version, write.content_hash) for write in writes]
         asked = [replace(write, asked_version=plan.version) for write, plan in zip(writes, plans, strict=True)]
+        self._insist()
         outcomes = list(self._engine.write(tenant, asked))
         taken = [at for at, outcome in enumerate(outcomes) if _taken_by_another(writes[at], outcome)]
         if taken:

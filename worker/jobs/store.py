@@ -115,7 +115,11 @@ class Jobs:
         """Keep the outcome of a chunk, unless another's was kept before, and acknowledge the chunk with the one that is kept.
 
         Returns the job, or None when the chunk is acknowledged already: then its worker has nothing more to do.
+
+        Raises:
+            NotFound: there is no such job any more; nothing is kept.
         """
+        self._entry(tenant, job_id)
         kept = self._kept_outcome(tenant, job_id, number, outcome)
         now = self._clock.now()
         job, changed = self.change(

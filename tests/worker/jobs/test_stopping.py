@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from runtime.clock import SettableClock
-from runtime.errors import InvalidRequest, Unavailable
-from search.ingest.rows import Row, RowSource
+from runtime.errors import InvalidRequest, NotFound, Unavailable
+from search.ingest.erasure import delete_documents
+from search.ingest.rows import Row, RowSource, rows_of
 from tests.search.ingest.conftest import ticket
 from tests.worker.jobs.bench import Bench, counted
 from tests.worker.jobs.dying import Ended, Life, Mortal
@@ -214,6 +215,54 @@ def test_a_tenant_erased_meanwhile_takes_its_jobs_along(desk: Bench) -> None:
     desk.state.erase(desk.tenant)
     assert [*desk.duty.do(work)] == []
     assert desk.engine.corpus(desk.tenant).documents == 0
+
+
+class Erasing:
+    """A store in which the tenant is erased right after one of its methods was called for the ``time``-th time."""
+
+    def __init__(self, inner: Any, desk: Bench, method: str, time: int = 1) -> None:
+        self._inner, self._desk, self._method, self._left = inner, desk, method, time
+
+    def __getattr__(self, name: str) -> Any:
+        def called(*given: Any, **named: Any) -> Any:
+            done = getattr(self._inner, name)(*given, **named)
+            if name == self._method:
+                self._left -= 1
+                if self._left == 0:
+                    delete_documents(self._desk.engine, self._desk.state, self._desk.tenant, everything=True)
+            return done
+
+        return called
+
+
+def left_of(desk: Bench) -> list[str]:
+    """The kinds of what is there of the tenant."""
+    kinds = ("ingest_job", "ingest_chunk", "ingest_intent", "ingest_outcome", "dead_letter", "counts_baseline")
+    documents = ["documents"] if desk.engine.corpus(desk.tenant).documents else []
+    return [kind for kind in kinds if desk.state.entries(desk.tenant, kind, first=1)[0]] + documents
+
+
+@pytest.mark.parametrize(
+    ("rows", "where", "method", "time"),
+    [
+        ("good", "store", "stored", 1),
+        *[(rows, "state", *when) for rows in ("good", "bad") for when in (("put", 1), ("put", 2), ("get", 2))],
+    ],
+)
+def test_a_chunk_in_progress_brings_nothing_of_an_erased_tenant_back(desk: Bench, rows: str, where: str, method: str, time: int) -> None:
+    desk.hand_in(tickets(25) if rows == "good" else [{"doc_id": "x"}] * 25)
+    work = next_work(desk)
+    inner = desk.engine if where == "store" else desk.state
+    worker = desk.worker(**{where: Erasing(inner, desk, method, time)})
+    assert [*worker.do(work)] == []
+    assert left_of(desk) == []
+
+
+def test_what_is_handed_in_while_its_tenant_is_erased_is_not_kept(desk: Bench) -> None:
+    handing = HandingIn(Jobs(Erasing(desk.state, desk, "put", 3), desk.clock, desk.metrics), desk.clock, desk.settings)
+    with pytest.raises(NotFound):
+        handing.hand_in(desk.tenant, rows_of(tickets(35)), source="test")
+    assert left_of(desk) == []
 
 
 def test_the_duty_has_its_name_and_queue(desk: Bench) -> None:
