@@ -223,6 +223,10 @@ class Evaluator:
         published = None
         if not self._digests.exists(tenant, wanted.digest_id):
             digest = self._digest(tenant, monitor, wanted)
+            if (
+                self._monitors.held(tenant, monitor).wanted != wanted
+            ):  # its text took a while: published by another, or its tenant was erased
+                return None
             published = digest if self._digests.publish(tenant, digest) else None
         else:
             self._digests.enlist(tenant, wanted.digest_id)

@@ -4,10 +4,15 @@ from datetime import timedelta
 
 import pytest
 
+from grounding.answers import Outcome
 from runtime.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from runtime.tenancy import Tenant
+from search.ingest.erasure import delete_documents
 from tests.contracts.writes import written
-from tests.worker.monitors.watch import Watch, at
+from tests.worker.monitors.watch import Refusing, Watch, at
 from worker.monitors.machine import State
+from worker.monitors.monitor import Monitor
+from worker.monitors.window import Window
 
 
 def test_a_breach_fires_with_one_digest_and_one_transition(watch: Watch) -> None:
@@ -281,3 +286,18 @@ def test_a_worker_whose_clock_is_behind_evaluates_what_was_found_due(watch: Watc
     done = watch.duty.evaluated(work)
     assert done is not None
     assert (done.outcome, done.window.end) == ("breached", at(1))
+
+
+def test_a_tenant_that_is_erased_while_the_text_is_made_gets_no_digest(watch: Watch) -> None:
+    monitor = watch.save()
+    watch.lay_out({at(0): 12})
+
+    class Erasing(Refusing):
+        def ask(self, tenant: Tenant, monitor: Monitor, window: Window) -> Outcome:
+            delete_documents(watch.engine, watch.state, tenant, everything=True)
+            return super().ask(tenant, monitor, window)
+
+    watch.asking = Erasing()
+    assert watch.tick(monitor, at(0)).digest is None
+    assert (watch.published(), watch.told("digest.published")) == ((), [])
+    assert watch.state.entries(watch.tenant, "monitor_state", first=1)[0] == ()
