@@ -33,7 +33,9 @@ _NO_RANK = frozenset(
 _BEFORE = frozenset("before prior until preceding".split())
 _AFTER = frozenset("after following since".split())
 _NEAR = 40
-_COUNTED = re.compile(r"\b(?:no|none|several|many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:no|none|several|(?<!too )(?<!how )(?<!so )many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b", re.IGNORECASE
+)
 
 
 def keeps_demands(question: str, sentence: str, score: float) -> bool:

@@ -46,6 +46,7 @@ TIME = _kind("time", "a date or time", "time date day year month when")
 PLACE = _kind("place", "a place", "where place located", needed=False)
 PERSON = _kind("person", "a name or a person", "person")
 NAME = _kind("name", "a name", "company brand provider courier carrier bank app phone device platform browser model")
+COLOUR = _kind("colour", "a colour", "colour color colours colors")
 CAUSE = _kind("cause", "a reason", "reason cause why", needed=False)
 YES_NO = _kind("yes-no", "a statement for or against", needed=False)
 OPEN = _kind("open", "a statement about it", needed=False)
@@ -65,6 +66,11 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
             r"\bhow many\b|\bwhat (?:number|percentage|share|proportion)\b|\bhow (?:old|tall|far|big|large|high|deep|wide|heavy|fast)\b",
             COUNT,
         ),
+        (
+            r"\bwhat(?:'s| is| was| are| were) (?:the |my |our |an? )?(?:[\w-]+ ){0,2}?(?:minimum|maximum|average|median|age|limit|balance)s?\b",
+            COUNT,
+        ),
+        (r"\b(?:what|which) colou?rs?\b", COLOUR),
         (r"\bhow much\b", AMOUNT),
         (r"\bhow (?:often|frequently)\b", FREQUENCY),
         (r"\b(?:at|on|in|by|since|until)?\s*(?:what|which) (?:time|date|day|month|year|century|decade|hour|weekday|season)\b", TIME),
@@ -148,6 +154,10 @@ _OFTEN = re.compile(
     r"\b(?:always|never|often|sometimes|usually|daily|weekly|monthly|yearly|every|each|once|twice|times|rarely|constantly|again)\b",
     re.IGNORECASE,
 )
+_COLOURS = frozenset(
+    "black white red green blue yellow orange purple violet pink brown grey gray beige gold golden silver turquoise magenta cyan crimson scarlet maroon "
+    "navy teal ivory transparent colourless colorless multicoloured multicolored rainbow reddish bluish greenish yellowish dark light pale".split()
+)
 _FREE = re.compile(r"\b(?:free|for nothing|no (?:extra )?(?:charge|cost|fee)|gratis|complimentary)\b", re.IGNORECASE)
 
 
@@ -157,7 +167,11 @@ def _has_money(text: Reading) -> bool:
 
 def _has_count(text: Reading) -> bool:
     return any(quantity.unit != "ordinal" for quantity in text.quantities) or bool(
-        re.search(r"\b(?:no|none|several|many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b", text.text, re.IGNORECASE)
+        re.search(
+            r"\b(?:no|none|several|(?<!too )(?<!how )(?<!so )many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b",
+            text.text,
+            re.IGNORECASE,
+        )
     )
 
 
@@ -171,6 +185,10 @@ def _has_time(text: Reading) -> bool:
 
 def _has_person(text: Reading) -> bool:
     return bool(text.names or _PEOPLE.search(text.text))
+
+
+def _has_colour(text: Reading) -> bool:
+    return any(word.lower in _COLOURS for word in text.words)
 
 
 def _has_name(text: Reading) -> bool:
@@ -188,6 +206,7 @@ _OFFERS: Mapping[str, Callable[[Reading], bool]] = MappingProxyType(
         "place": lambda text: bool(_PLACES.search(text.text)) or bool(text.names),
         "person": _has_person,
         "name": _has_name,
+        "colour": _has_colour,
         "cause": lambda text: bool(_CAUSES.search(text.text)),
         "yes-no": lambda _text: True,
         "open": lambda _text: True,

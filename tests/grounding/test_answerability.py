@@ -3,7 +3,8 @@ from collections.abc import Iterator
 import pytest
 
 from grounding.answerability import Answerability, Judgement
-from grounding.question_kinds import read_question
+from grounding.question_kinds import offers, read_question
+from grounding.reading import read
 from search.embedding.minilm import MiniLM
 from tests.grounding.test_relevance import CODES, DELIVERY, SPANISH, SUBSCRIPTION
 from tests.grounding.witness import evidence
@@ -129,6 +130,10 @@ def test_nothing_retrieved_answers_nothing(embedder: MiniLM) -> None:
     [
         ("How much does express delivery cost?", "money"),
         ("How many tickets came in?", "count"),
+        ("What is the minimum age to open an account?", "count"),
+        ("What was the daily limit?", "count"),
+        ("What limits the power?", "open"),
+        ("What colour is the card?", "colour"),
         ("How long did it take?", "duration"),
         ("When did it break?", "time"),
         ("Since when is it broken?", "time"),
@@ -149,3 +154,18 @@ def test_what_people_say_asks_for_no_name() -> None:
     assert read_question("What do people say about virtual cards?").kind.name == "open"
     assert read_question("What mobile phone do people use?").kind.name == "name"
     assert read_question("Which people were invited?").kind.name == "name"
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "held"),
+    [
+        ("How many attempts are allowed?", "I entered it too many times.", False),
+        ("How many attempts are allowed?", "Three attempts are allowed.", True),
+        ("What is the minimum age?", "Children need an account.", False),
+        ("What is the minimum age?", "You have to be 16.", True),
+        ("What colour is the card?", "I want a new card.", False),
+        ("What colour is the card?", "The card is dark blue.", True),
+    ],
+)
+def test_a_fact_of_that_kind_is_there_or_not(question: str, said: str, held: bool) -> None:
+    assert offers(read_question(question).kind, read(said)) is held
