@@ -60,7 +60,7 @@ SECTIONS = (
     Section(
         "speed",
         "Speed and memory, embedded engine",
-        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Memory is the peak of the process beyond what it "
+        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Questions are asked after as many others. Memory is the peak of the process beyond what it "
         "held once the model was loaded.",
         (
             "benchmarks.speed load --passages 100000 --store {store}",

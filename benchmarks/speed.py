@@ -1,6 +1,7 @@
 """Speed and memory of both engines at a given size: ``python -m benchmarks.speed --passages 100000 [--engine URL]``.
 
-The corpus is synthetic (see ``benchmarks.synthetic``). Questions are asked after as many others, as of a service that has run for a while. Ratios compare with a peer or a limit measured in the same run.
+The corpus is synthetic (see ``benchmarks.synthetic``). Questions are asked after as many others, as of a service that has run
+for a while. Ratios compare with a peer or a limit measured in the same run.
 """
 
 import argparse
