@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from grounding.frames import DOCUMENT_NOUNS, REPORT_VERBS, subject_words
+from grounding.intents import TREND_WORDS
 from grounding.naming import stems_of
 from grounding.sending import IS_SENDING, WRITTEN
 from grounding.words import Word, words
@@ -93,13 +94,14 @@ def _before(found: Sequence[Word], at: int) -> int:
 
 def _is_compound(word: Word) -> bool:
     """Whether the word behind a name makes another thing of it (*email address*)."""
-    content = word.lower not in WRITTEN and bool(subject_words(word.lower))
+    content = word.lower not in WRITTEN and not TREND_WORDS.fullmatch(word.lower) and bool(subject_words(word.lower))
     return content and word.lower not in IS_SENDING and not word.lower.endswith(("ing", "ed"))
 
 
 def _open(found: Sequence[Word], preposition: int) -> bool:
-    """Whether documents, or what people do with them, stand before *in the app*."""
-    return preposition > 0 and found[preposition - 1].lower in IS_SENDING | REPORT_VERBS | DOCUMENT_NOUNS
+    """Whether documents, what people do with them or how their number changes stand before *in the app*."""
+    before = found[preposition - 1].lower if preposition > 0 else ""
+    return before in IS_SENDING | REPORT_VERBS | DOCUMENT_NOUNS or bool(TREND_WORDS.fullmatch(before))
 
 
 def _counts(found: Sequence[Word], before: int) -> bool:

@@ -84,7 +84,7 @@ _TOP = _any(
 )
 _TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"how (?:has|have|did|is|are)\b.*\bdevelop(?:ed|ing)?\b")
 TREND_WORDS = re.compile(
-    r"\b(?:develop(?:s|ed|ing|ment)?|over time|timelines?|rises?|rose|risen|falls?|fell|fallen|grows?|grew|grown|increas(?:e|es|ed|ing)|"
+    r"\b(?:develop(?:s|ed|ing|ment)?|over time|timelines?|ris(?:e|es|en|ing)|rose|fall(?:s|en|ing)?|fell|grow(?:s|n|ing)?|grew|increas(?:e|es|ed|ing)|"
     r"decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|spik(?:e|es|ed|ing)|(?:go|goes|gone|going|went) (?:up|down))\b",
     re.IGNORECASE,
 )

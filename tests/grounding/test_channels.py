@@ -16,6 +16,8 @@ SOURCES = ("app", "chat", "email", "support_ticket")
         ("How many messages were sent via our app?", ["app"]),
         ("How many messages in chat?", ["chat"]),
         ("How many customers complained in the app?", ["app"]),
+        ("Did messages by email rise from July to October?", ["email"]),
+        ("Is late delivery rising in the app?", ["app"]),
         ("How many chat messages mention the card?", ["chat"]),
         ("How many late delivery email messages came?", ["email"]),
         ("How many emails came in July?", ["email"]),
