@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ format: $(VENV)/.dev     ## rewrite the code the way check wants it
 
 docs: $(VENV)/.dev       ## regenerate the reference pages from the code
 	$(BIN)/python -m scripts.make_docs
+
+monitoring-check: $(VENV)/.dev   ## alert rules, routing, boards and runbooks (Debian: prometheus, prometheus-alertmanager)
+	$(BIN)/python -m pytest tests/monitoring tests/doors/test_metrics.py
 
 test-extras: $(VENV)-extras/.extras   ## the sentence-transformers embedder with real weights (several GB)
 	REQUIRE_EXTRAS=1 $(VENV)-extras/bin/python -m pytest tests/extras

@@ -160,6 +160,11 @@ PROMISES: tuple[Promise, ...] = (
     Promise("settings", "doctor checks engine, model, disk and clock", (f"{CLI}/test_doctor.py",)),
     Promise("settings", "every log line is JSON with a correlation id; metrics are bounded", ("runtime/test_telemetry.py", "runtime/test_guard_metrics.py")),
     Promise("operations", "metrics are those of one table, in both formats, with the trace or correlation id as exemplar", (f"{DOORS}/test_metrics.py",)),
+    Promise("operations", "every alert fires when it should, is silent when it should, and leads to a runbook",
+            ("monitoring/test_rules.py", "monitoring/test_runbooks.py")),
+    Promise("operations", "rules and boards name metrics that exist, and every metric is shown", ("monitoring/test_metrics_named.py",)),
+    Promise("operations", "alerts reach whom they should; one cause is one message", ("monitoring/test_alertmanager.py",)),
+    Promise("operations", "a real Prometheus scrapes the server, evaluates every rule and keeps exemplars", ("monitoring/test_prometheus.py",)),
     # Bad input
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
