@@ -19,7 +19,7 @@ from api.errors import fault_of, http_fault
 from api.graphql_http import METHODS, respond
 from api.graphql_schema import Request as GraphRequest
 from api.graphql_schema import executable_schema
-from api.graphql_ws import INIT_WAIT_S, WS_MAX_BYTES, Conversations
+from api.graphql_ws import INIT_WAIT_S, RECOGNISE_S, WS_MAX_BYTES, Conversations
 from api.identity.challenge import challenge
 from api.identity.gate import Gate
 from api.mcp_http import McpEndpoint
@@ -39,7 +39,7 @@ DRAIN_S = 20
 """How long requests in progress may take to finish when the process is asked to stop."""
 
 
-def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S) -> FastAPI:
+def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_s: float = RECOGNISE_S) -> FastAPI:
     """All web doors onto ``service``, which must stay open for as long as the application serves."""
     doors = _doors(service)
     feed = _feed(doors)
@@ -54,7 +54,8 @@ def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S) -> FastAPI
     app.state.doors = doors
     schema = executable_schema()
     app.router.routes.append(_graphql_route(schema, doors))
-    app.router.routes.append(WebSocketRoute("/graphql", Conversations(schema, doors, feed, init_wait_s=init_wait_s).converse))
+    conversations = Conversations(schema, doors, feed, init_wait_s=init_wait_s, recognise_s=recognise_s)
+    app.router.routes.append(WebSocketRoute("/graphql", conversations.converse))
     app.router.routes.append(Route("/mcp", endpoint, methods=None))
     app.include_router(operating.router)
     app.include_router(rest.router)

@@ -153,6 +153,12 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DOORS}/test_mcp.py", f"{DOORS}/test_mcp_conformance.py")),
     Promise("doors", "REST, operations routes and the console page", (f"{DOORS}/test_rest.py", f"{DOORS}/test_console.py")),
     Promise("doors", "the tenant is decided in one place, and development mode stays on loopback", (f"{DOORS}/test_tenancy.py",)),
+    Promise("security", "no credential that is missing, forged, expired, revoked, of another issuer or for another door opens one",
+            (f"{DOORS}/test_credentials.py",)),
+    Promise("security", "API keys are shown once, kept as hashes under a pepper, and end when they are revoked", ("api/identity/test_keys.py",)),
+    Promise("security", "the issuer's keys are read when they change and never in a storm; while it is away nobody is called a stranger",
+            ("api/identity/test_issuer_keys.py",)),
+    Promise("security", "every field, tool and route has a scope, a rate and a line in the audit log", ("api/identity/test_rights.py",)),
     Promise("doors", "one table of errors; sizes, hosts, origins and threads are bounded",
             (f"{DOORS}/test_errors.py", f"{DOORS}/test_edge.py", f"{DOORS}/test_threads.py", f"{DOORS}/test_engine_down.py")),
     # Settings and logs

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from starlette.datastructures import Headers
 
-from api.tenancy import authenticator, check_binding
+from api.tenancy import authenticator, check_binding, check_credentials
 from runtime.errors import InvalidRequest, Misconfigured
 from runtime.settings import read_settings
 from tests.doors.calls import graphql, tool
@@ -38,6 +38,25 @@ def test_development_mode_does_not_open_to_a_network(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_development_mode_binds_to_this_machine(host: str) -> None:
     check_binding(read_settings({"WA_HOST": host}))
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"WA_AUTH": "keys"}, "WA_KEY_PEPPER"),
+        ({"WA_AUTH": "keys", "WA_KEY_PEPPER": "short"}, "WA_KEY_PEPPER"),
+        ({"WA_AUTH": "oidc"}, "WA_OIDC_ISSUER"),
+        ({"WA_AUTH": "oidc", "WA_OIDC_ISSUER": "https://id.example"}, "WA_OIDC_AUDIENCE"),
+        ({"WA_AUTH": "oidc", "WA_OIDC_ISSUER": "https://id.example", "WA_OIDC_AUDIENCE": "a"}, "WA_OIDC_MCP_AUDIENCE"),
+    ],
+)
+def test_what_cannot_recognise_anybody_does_not_start(given: dict[str, str], named: str) -> None:
+    with pytest.raises(Misconfigured, match=named):
+        check_credentials(read_settings(given))
+
+
+def test_in_development_mode_there_is_nothing_to_read_about_credentials(http: httpx.Client) -> None:
+    assert http.get("/.well-known/oauth-protected-resource/mcp").status_code == 404
 
 
 @pytest.mark.parametrize("name", [name for name in BAD_NAMES if name])
