@@ -15,7 +15,7 @@ from runtime.tenancy import Tenant
 from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
-from search.ingest.parsing import FIELDS
+from search.ingest.parsing import blamed
 from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
@@ -237,10 +237,10 @@ def _count_run(metrics: Metrics, outcome: Outcome) -> None:
 
 
 def _count_rejected(metrics: Metrics, report: IngestReport) -> None:
-    """By the field to blame, of which there are few; rejections that are not named, and columns of the caller's own, count as ``other``."""
-    fields = Counter(rejection.field.partition(".")[0] for rejection in report.rejections)
-    known = {field: count for field, count in fields.items() if field in (*FIELDS, "row")}
-    for field, count in (*known.items(), ("other", report.rejected - sum(known.values()))):
+    """By the field to blame; rejections beyond those that the report names count as ``other``."""
+    fields = Counter(blamed(rejection.field) for rejection in report.rejections)
+    fields["other"] += report.rejected - len(report.rejections)
+    for field, count in fields.items():
         metrics.count("wa_documents_rejected_total", count, field=field)
 
 

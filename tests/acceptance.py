@@ -168,7 +168,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise("operations", "metrics are those of one table, in both formats, with the trace or correlation id as exemplar", (f"{DOORS}/test_metrics.py",)),
     Promise("operations", "every alert fires when it should, is silent when it should, and leads to a runbook",
             ("monitoring/test_rules.py", "monitoring/test_runbooks.py")),
-    Promise("operations", "rules and boards name metrics that exist, and every metric is shown", ("monitoring/test_metrics_named.py",)),
+    Promise("operations", "rules and boards name metrics that exist, and every metric is shown",
+            ("monitoring/test_metrics_named.py", "monitoring/test_boards.py")),
     Promise("operations", "alerts reach whom they should; one cause is one message", ("monitoring/test_alertmanager.py",)),
     Promise("operations", "a real Prometheus scrapes the server, evaluates every rule and keeps exemplars", ("monitoring/test_prometheus.py",)),
     # Bad input

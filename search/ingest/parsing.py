@@ -124,6 +124,12 @@ def _attributes(given: object, columns: Mapping[str, object], notices: list[Noti
     return found.values
 
 
+def blamed(field: str) -> str:
+    """What a rejection blames, as one of few words: a field of a document, ``row``, or ``other``. Columns of the caller's own are never repeated."""
+    head = field.partition(".")[0]
+    return head if head in (*FIELDS, "row") else "other"
+
+
 def _sorted_out(raw: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
     """Known fields under their snake_case names, and all the rest. ``id`` stands in for a missing ``doc_id``."""
     values: dict[str, object] = {}

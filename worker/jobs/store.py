@@ -9,6 +9,7 @@ from runtime.clock import Clock
 from runtime.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant
+from search.ingest.parsing import blamed
 from search.ingest.report import MAX_REJECTIONS, IngestReport, Rejection
 from search.ingest.tally import stayed_lines
 from search.ports import StateEntry, StateStore
@@ -129,6 +130,8 @@ class Jobs:
             return None
         for kind, count in kept.counts.items():
             self._metrics.count("wa_documents_total", count, outcome="unchanged" if kind in NAMED else kind)
+        for row in kept.rejected:
+            self._metrics.count("wa_documents_rejected_total", field=blamed(row.rejection.field))
         return job
 
     def outcome(self, tenant: Tenant, job_id: str, number: int) -> ChunkOutcome | None:

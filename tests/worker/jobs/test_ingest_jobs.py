@@ -223,6 +223,7 @@ def test_ended_jobs_and_documents_are_counted(desk: Bench) -> None:
     }
     assert found["wa_jobs_total", "done"] == 1
     assert (found["wa_documents_total", "indexed"], found["wa_documents_total", "rejected"]) == (24, 1)
+    assert found["wa_documents_rejected_total", "text"] == 1
 
 
 def _rows(*documents: dict[str, object]) -> RowSource:
