@@ -81,7 +81,7 @@ class Topics:
             raise InvalidRequest("is not a question about documents", field="question")
         if part.theme is None and part.intent in (Intent.EVIDENCE, Intent.ACCOUNT):
             part = counting(replace(part, intent=Intent.COUNT), part.subject, vocabulary)
-        if len(part.sides) > 1:
+        if len(part.sides) > 1 or part.places:
             raise InvalidRequest("names several things to count; watch each with a monitor of its own", field="question")
         return part
 
