@@ -60,8 +60,8 @@ SECTIONS = (
     Section(
         "speed",
         "Speed and memory, embedded engine",
-        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Questions are asked after as many others. Memory is the peak of the process beyond what it "
-        "held once the model was loaded.",
+        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Questions are asked after as many others. "
+        "Memory is the peak of the process beyond what it held once the model was loaded.",
         (
             "benchmarks.speed load --passages 100000 --store {store}",
             "benchmarks.speed restart --passages 100000 --store {store}",
