@@ -1,5 +1,6 @@
 """Which sources a question names as where documents came from: *by email*, *through the app*, *chat messages*."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,6 +15,7 @@ from grounding.words import Word, words
 Role = Literal["by", "modifier", "noun"]
 """*messages by email*, *email messages*, *emails*."""
 
+_QUOTED = re.compile(r"[\"“”][^\"“”]*[\"“”]")
 _BY = frozenset("by via through from over per using".split())
 _AT = frozenset("in on at".split())
 """*In the app* may also be where something happened; it is a source only where nothing else stands before it that could have happened there."""
@@ -38,11 +40,12 @@ class Mention:
 
 
 def sources_in(text: str, names: Iterable[str], *, compared: bool = False) -> tuple[Mention, ...]:
-    """The sources that ``text`` names, in its order. The name of one word counts where it is said to be a source; two names that are set against each other
-    count wherever they stand (*chat or app*), when ``compared``."""
-    found, listed = words(text), tuple(names)
-    sure = [mention for name in listed if (mention := _mention(text, found, name))]
-    if compared:
+    """The sources that ``text`` names, in its order. The name of one word counts where it is said to be a source, or stands beside one
+    that is (*by chat or app*); two names that are set against each other count wherever they stand, when ``compared``. Quotations name none."""
+    plain, listed = _QUOTED.sub(lambda match: " " * len(match.group()), text), tuple(names)
+    found = words(plain)
+    sure = [mention for name in listed if (mention := _mention(plain, found, name))]
+    if compared or sure:
         sure = _with_others(found, sure, listed)
     return tuple(sorted(_longest(sure), key=lambda mention: mention.spans))
 

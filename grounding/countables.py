@@ -82,7 +82,7 @@ def _compared(part: Part, text: str, themes: tuple[Named, ...]) -> Part:
 
 def _share_of(part: Part, sources: tuple[Mention, ...], sides: tuple[Side, ...]) -> Literal["source", "account"] | None:
     """Whether the share is that of a source or an account: *what share came by email*, but not *what share of emails is about refunds*."""
-    if len(sources) == 1 and (not sides or sources[0].told):
+    if sources and not part.places and (not sides or sources[0].told):
         return "source"
     return "account" if part.account and not sides and not sources else None
 

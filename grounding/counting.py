@@ -122,10 +122,10 @@ class Counter:
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if part.distinct:
             return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
-        if (part.share or part.majority) and (few := self._too_few(part)):
-            return few
         if part.share_of:
             return self._share_of(part, part.share_of)
+        if (part.share or part.majority) and (few := self._too_few(part)):
+            return few
         if part.grouped:
             return self._grouped(part)
         if part.rating is not None and part.share and not part.sides:
@@ -150,11 +150,15 @@ class Counter:
     def _share_of(self, part: Part, dimension: Literal["source", "account"]) -> tuple[Draft, ...] | TooFew:
         """How many of the documents that are counted are of the source or account in the filters."""
         filters = part.filters
-        name = (filters.sources or filters.account_ids or ("",))[0]
+        names = (filters.sources if dimension == "source" else filters.account_ids) or ()
         everyone = replace(filters, sources=None) if dimension == "source" else replace(filters, account_ids=None)
         whole = replace(part, filters=everyone)
         side = self.side_of(whole)
-        proof = self._run(dimension, _with_theme(everyone, side), side.match if side else None, whole).proof(name)
+        if len(names) > 1:
+            return tuple(
+                count_draft(self._side_proof(side, each), side, each) for each in (replace(part, share=False), replace(whole, share=False))
+            )
+        proof = self._run(dimension, _with_theme(everyone, side), side.match if side else None, whole).proof(names[0])
         if proof.denominator < self.min_share_documents:
             return TooFew(proof.denominator, proof.doc_ids, "a share")
         return (part_draft(proof, dimension, side, whole),)

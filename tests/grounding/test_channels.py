@@ -24,6 +24,7 @@ SOURCES = ("app", "chat", "email", "support_ticket")
         ("How many documents of source chat are there?", ["chat"]),
         ("How many messages of the email channel are there?", ["email"]),
         ("How many support tickets are there?", ["support_ticket"]),
+        ("How many messages came by chat or email?", ["chat", "email"]),
         ("How many messages came by chat or by email?", ["chat", "email"]),
     ],
 )
@@ -42,6 +43,7 @@ def test_a_source_is_where_documents_come_from(question: str, sources: list[str]
         "How many customers report a crash in the app?",
         "How many problems in the app?",
         "How many app crashes are there?",
+        'How many messages mention "by email"?',
     ],
 )
 def test_a_source_that_is_written_about_is_none(question: str) -> None:

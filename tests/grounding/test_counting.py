@@ -222,8 +222,16 @@ def test_a_share_is_of_all_the_documents_asked_about(desk: Desk) -> None:
     assert texts(desk.ask("What share of late delivery messages came by chat?"))[0].startswith(
         "3 of 9 documents that have the theme “late_delivery” come from source “chat”"
     )
+    desk.load([record("p", "A letter came", source="post", account_id="north")])
+    assert texts(desk.ask("What share of messages came by chat or email?")) == [
+        "There are 14 documents from source “chat” or “email”.",
+        "There are 15 documents.",
+    ]
+    assert texts(desk.ask("What share of messages from account north came by post?"))[0].startswith(
+        "1 of 7 documents of account “north” come"
+    )
     assert texts(desk.ask("What share of chat messages is about late delivery?"))[0].startswith("3 of 8 documents from source “chat” have")
-    assert texts(desk.ask("Do most messages come by chat?"))[0].startswith("Yes, more than half: 8 of 14 documents come from")
+    assert texts(desk.ask("Do most messages come by chat?"))[0].startswith("Yes, more than half: 8 of 15 documents come from")
 
 
 @pytest.mark.parametrize(
