@@ -43,13 +43,13 @@ class ToldEngine:
     def _write(self, tenant: Tenant, writes: Sequence[DocumentWrite], records: Sequence[DocumentRecord | None]) -> tuple[WriteOutcome, ...]:
         kind: Told = "documents.indexed"
         intended = [record for record in records if record is not None]
-        if not intended:
-            return self._engine.write(tenant, writes)
-        intent_id = self._intents.open(tenant, kind, intended)
+        intent_id = self._intents.open(tenant, kind, intended) if intended else None
         outcomes = self._engine.write(tenant, writes)
-        pairs = [(record, outcome) for record, outcome in zip(records, outcomes, strict=True) if record is not None]
-        done = [{**record, "version": outcome.version} for record, outcome in pairs if outcome.kind in ("indexed", "updated")]
-        self._intents.close(tenant, intent_id, kind, done)
+        done = [record for record in map(_done, writes, records, outcomes) if record is not None]
+        if intent_id is None and done:  # it was to change nothing, and somebody deleted or changed it just then
+            intent_id = self._intents.open(tenant, kind, done)
+        if intent_id is not None:
+            self._intents.close(tenant, intent_id, kind, done)
         return outcomes
 
     def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
@@ -145,6 +145,21 @@ def _record(write: DocumentWrite, stored: StoredVersion | None, before: Facts | 
         return None
     record = {"id": write.document.doc_id, "hash": write.content_hash, **facts_of(write.document, decision.version).as_json()}
     return record if before is None else {**record, "before": before.as_json()}
+
+
+def _done(write: DocumentWrite, record: DocumentRecord | None, outcome: WriteOutcome) -> DocumentRecord | None:
+    """What is told of a write, by what the engine says of it: another writer may have come between the look at the store and the write.
+
+    What that one wrote is not known here. A document it put or took away meanwhile is counted as new or replaced all the same, so that numbers of
+    documents stay right; it is taken to have had the day, theme and source of its successor.
+    """
+    if outcome.kind not in ("indexed", "updated"):
+        return None
+    facts = facts_of(write.document, outcome.version).as_json()
+    made = {"id": write.document.doc_id, "hash": write.content_hash, **facts}
+    if outcome.kind == "indexed":
+        return made
+    return {**made, "before": facts if record is None else record.get("before", facts)}
 
 
 def _sizes(records: Sequence[DocumentRecord | None]) -> list[int]:

@@ -230,3 +230,53 @@ def test_recovered_intents_are_forgotten_after_a_day(engine: EmbeddedEngine, tol
     clock.instant += timedelta(days=1)
     intents.forget_recovered()
     assert list(engine.state.scan(KIND, labels={"state": "recovered"})) == []
+
+
+class Between:
+    """An engine in which somebody else does something just before a write."""
+
+    def __init__(self, engine: EmbeddedEngine, does: Callable[[], object]) -> None:
+        self._engine = engine
+        self._does = does
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def write(self, tenant: Tenant, writes: Any) -> Any:
+        self._does()
+        return self._engine.write(tenant, writes)
+
+
+def told_documents(engine: EmbeddedEngine) -> int:
+    signs = {"documents.indexed": 1, "documents.deleted": -1}
+    return sum(signs[event.type] * (1 - ("before" in each)) for event in events(engine) for each in event.body["documents"])
+
+
+@pytest.mark.parametrize("here", [False, True])
+@pytest.mark.parametrize(
+    "does",
+    [
+        lambda told: told.write(ACME, [written("a", "by another")]),
+        lambda told: told.write(ACME, [written("a", "mine")]),
+        lambda told: told.delete(ACME, ["a"]),
+        lambda told: (told.write(ACME, [written("a", "by another")]), told.delete(ACME, ["a"])),
+        lambda told: (told.delete(ACME, ["a"]), told.write(ACME, [written("a", "by another")])),
+    ],
+)
+@pytest.mark.parametrize("text", ["old", "mine"])
+def test_writers_that_come_between_one_another_leave_the_right_number_of_documents(
+    told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock, does: Callable[[ToldEngine], object], text: str, *, here: bool
+) -> None:
+    if here:
+        told.write(ACME, [written("a", "old")])
+    late = ToldEngine(Between(engine, lambda: does(told)), engine.state, clock)  # type: ignore[arg-type]
+    late.write(ACME, [written("a", text), written("b", "new")])
+    assert told_documents(engine) == engine.corpus(ACME).documents
+    assert list(engine.state.scan(KIND, labels={"state": "open"})) == []
+
+
+def test_a_write_that_was_to_change_nothing_and_did_is_told(told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock) -> None:
+    told.write(ACME, [written("a", "one")])
+    late = ToldEngine(Between(engine, lambda: told.write(ACME, [written("a", "two")])), engine.state, clock)  # type: ignore[arg-type]
+    late.write(ACME, [written("a", "one")])
+    assert [event.body["documents"][0]["version"] for event in events(engine)] == [1, 2, 3]
