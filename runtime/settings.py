@@ -158,7 +158,9 @@ class Settings(BaseSettings):
     llm_fallback_api_key: SecretStr = Field(SecretStr(""), description="API key for the second server")
     llm_fallback_model: str = Field("", description="model the second server is asked for; blank = the same name")
     llm_roles: str = Field(
-        "plan,draft,judge", pattern=r"^(plan|draft|judge)(,(plan|draft|judge))*$", description="what a language model may do"
+        "plan,draft,judge",
+        pattern=r"^(plan|draft|judge)(,(plan|draft|judge))*$",
+        description="what a language model may do: any of plan, draft, judge, comma separated",
     )
     llm_timeout_s: float = Field(15.0, gt=0, le=300, description="longest wait for one answer of a language model")
     llm_max_output_tokens: int = Field(1000, ge=16, le=32_000, description="tokens one answer of a language model may have")
@@ -217,6 +219,8 @@ def _from(environ: Mapping[str, str]) -> dict[str, str]:
 def _problem(detail: object) -> str:
     assert isinstance(detail, dict)
     name = PREFIX + str(detail["loc"][0]).upper()
+    if detail["type"] == "string_pattern_mismatch":
+        return f"{name} does not have the form of its setting: {Settings.model_fields[str(detail['loc'][0])].description}"
     message = str(detail["msg"]).removeprefix("Value error, ")
     return f"{name} {message[:1].lower()}{message[1:]}"
 

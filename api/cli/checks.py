@@ -84,7 +84,11 @@ def language_models(settings: Settings, clock: Clock) -> Iterator[Check]:
     """One line for each configured endpoint: it answers and knows the model. One that does not is a warning, since nothing depends on it."""
     try:
         with open_endpoints(settings, clock, Metrics()) as endpoints:
-            if not endpoints:
+            if not endpoints and settings.llm_model:
+                yield Check(
+                    "language models", "warning", "WA_LLM_MODEL is set and WA_LLM_BASE_URL is not: none is asked", "set both, or neither"
+                )
+            elif not endpoints:
                 yield Check("language models", "ok", "none configured; answers quote the documents")
             for endpoint, place in zip(endpoints, places(settings), strict=True):
                 yield _language_model(endpoint, place)
@@ -99,7 +103,10 @@ def _language_model(endpoint: Endpoint, place: Place) -> Check:
         listed = endpoint.names(LLM_TIMEOUT_S)
     except (NotUsable, Unavailable) as error:
         return Check(
-            name, "warning", f"{found}: {SAID[why_of(error)]}", f"check {place.variable} and its key and model; until then others answer"
+            name,
+            "warning",
+            f"{found}: {SAID[why_of(error)]}",
+            f"check {place.variable} and its key and model; until then answers quote the documents, unless another model answers",
         )
     if listed and place.model not in listed:
         return Check(name, "warning", f"{found}: answers, and does not list that model", f"it lists {', '.join(listed[:5])}")

@@ -65,7 +65,7 @@ def demonstrate(common: Common, keep: Path | None) -> None:
             lambda: Group(_picture(shots, line), alarm_view(alarm, len(shots) + 1, line)), lambda: _value(report, shots, alarm, following)
         )
         if not common.as_json:
-            opened.screen.say("\n  ".join(["Try next:", *following]))
+            opened.screen.say("\n  ".join(["\nTry next:", *following]))
 
 
 def next_commands(common: Common) -> Iterator[str]:

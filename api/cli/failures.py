@@ -44,8 +44,20 @@ _OPTIONS: Mapping[str, str] = {
     "engine_url": "engine",
     "file": "files",
     "set": "eval_set",
+    "channel": "to",
+    "target": "to",
+    "receivers": "to",
 }
 """Fields that are spelt otherwise on the command line."""
+
+
+_NEXT_STEPS: Mapping[str, str] = {
+    "wisdom eval run": "wisdom eval sets lists the sets, wisdom eval list the reports",
+    "wisdom eval schedule": "wisdom eval sets lists the sets; wisdom eval save keeps one",
+    "wisdom eval unschedule": "look for the name with wisdom eval schedules",
+    "wisdom monitors save": "wisdom monitors show tells how it is now; --id with its id replaces it, another NAME saves a new one",
+}
+"""What to do where something was not found or is there already, and a list of ids does not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,8 @@ def _next_step(error: ServiceError, typed: Typed) -> str:
         return "wisdom doctor shows whether the engine can be reached; then run it again"
     if isinstance(error, Misconfigured):
         return "change what the message names; wisdom doctor checks settings, model and engine"
+    if typed.command in _NEXT_STEPS and isinstance(error, NotFound | Conflict):
+        return _NEXT_STEPS[typed.command]
     if isinstance(error, NotFound):
         return (
             f"look for the id with {' '.join(typed.command.split()[:2])} list" if typed.command.count(" ") > 1 else "wisdom documents list"

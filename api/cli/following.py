@@ -114,8 +114,11 @@ def _told(jobs: Sequence[Job], opened: Session, line: Calling) -> int:
 
 
 def _waits(opened: Session, line: Calling) -> str:
-    if opened.service.queue.health(opened.service.clock.now()).status == "ok":
+    status = opened.service.queue.health(opened.service.clock.now()).status
+    if status == "ok":
         return "a worker takes it up"
+    if status == "not configured":
+        return f"a worker on this store takes it up, and the job waits for one; {line('worker', '--local')} starts one"
     return f"no worker is known to run: the job waits for one, {line('worker', '--local')} or wisdom worker with WA_REDIS_URL"
 
 

@@ -55,8 +55,8 @@ def wisdom(show_version: Version = False) -> None:
     """Ask questions of many short texts; every claim cites the exact words that support it, or you get a refusal that says why.
 
     Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with
-    --fail-on-refusal), 4 some rows rejected (with --strict), 5 a gate was not passed (eval run
-    --gate), 130 interrupted.
+    --fail-on-refusal), 4 some rows rejected (with --strict), 5 a gate was not passed (eval run --gate), 130
+    interrupted.
     """
 
 

@@ -97,7 +97,16 @@ def described(
     timing: Timing,
     selecting: Selecting,
 ) -> dict[str, Any]:
-    """The monitor these options describe; what is not given is left out."""
+    """The monitor these options describe; what is not given is left out.
+
+    Raises:
+        InvalidRequest: one of them cannot be used, or there is a question and not exactly one condition.
+    """
+    from worker.monitors.condition_json import NAMES
+
+    if question is not None and sum(getattr(conditions, each) is not None for each in NAMES) != 1:
+        options = ", ".join(f"--{each.replace('_', '-')}" for each in NAMES)
+        raise InvalidRequest(f"the condition must be exactly one of {options}")
     body = {
         "name": name,
         "id": identifier,
@@ -119,13 +128,20 @@ def read_from(path: Path) -> Any:
     """The JSON object in a file; ``-`` is standard input.
 
     Raises:
-        InvalidRequest: it is no JSON.
+        InvalidRequest: it is no JSON, or longer than any monitor.
     """
-    text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+    raw = sys.stdin.buffer.read(MOST_BYTES + 1) if str(path) == "-" else _beginning(path)
+    if len(raw) > MOST_BYTES:
+        raise InvalidRequest(f"is longer than {MOST_BYTES:,} bytes", field="from_file")
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"is not JSON: {error}", field="from_file") from error
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def _filters(selecting: Selecting) -> dict[str, Any] | None:

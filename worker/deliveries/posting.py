@@ -43,7 +43,7 @@ class Poster:
         """
         target, host = _read(url)
         if target.scheme != "https" and not self.private:
-            raise InvalidRequest("must begin with https://", field="receivers.target")
+            raise InvalidRequest("must begin with https:// unless WA_DELIVERY_PRIVATE_NETWORKS=true", field="receivers.target")
         port = target.port or (443 if target.scheme == "https" else 80)
         addresses = allowed(self.resolve(host, port), private=self.private)
         limits = httpx.Timeout(timeout_s, connect=timeout_s / len(addresses))

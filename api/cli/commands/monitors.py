@@ -197,4 +197,6 @@ def _run(group: typer.Typer) -> None:
             sent = delivery_operations.deliver_due(opened.service, only)
             if sent:
                 opened.screen.note(tally(sent))
+            if any(each.state == "undelivered" for each in sent):
+                opened.screen.note(f"what was given up, and why: {calling(common)('digests', 'undelivered')}")
         return FAILED if any(each.problem for each in ran) else None

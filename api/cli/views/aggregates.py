@@ -104,7 +104,8 @@ def _ratings(found: AccountContext) -> str:
     if not ratings.rated:
         return "no ratings"
     spread = ", ".join(f"{rating:g}: {count}" for rating, count in ratings.counts)
-    return f"mean rating {ratio(ratings.mean)} over {ratings.rated:,} of its newest {ratings.looked_at:,} documents ({spread})"
+    over = "" if ratings.rated == ratings.looked_at else f"{ratings.rated:,} of "
+    return f"mean rating {ratio(ratings.mean)} over {over}its newest {ratings.looked_at:,} documents ({spread})"
 
 
 class _Sparkline:

@@ -124,8 +124,9 @@ def refusal_parts(refusal: Refusal) -> Iterator[RenderableType]:
     if refusal.nearest:
         yield Text("")
         yield heading("Nearest documents")
+        measure = "similarity " if refusal.gate == "relevance" else ""
         for near in refusal.nearest:
-            yield Indented(Text(f"{one_line(near.doc_id, 80)} · {ratio(near.score)}", style="cyan"))
+            yield Indented(Text(f"{one_line(near.doc_id, 80)} · {measure}{ratio(near.score)}", style="cyan"))
             yield Indented(Text(one_line(near.snippet, 240), style="dim"))
     if refusal.hint:
         yield Text("")

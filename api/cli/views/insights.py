@@ -55,7 +55,7 @@ def _section(name: str, counts: Sequence[Count] | None, shown: Sequence[Count]) 
         yield Text("")
         yield Grid(columns, tuple((one_line(each.key, 60), bar(each.count, largest), f"{each.count:,}") for each in shown), minimum=40)
         if len(counts) > len(shown):
-            yield Text(f"{len(counts) - len(shown):,} more", style="dim")
+            yield Text(f"{len(counts) - len(shown):,} {'earlier' if name == 'day' else 'more'}", style="dim")
 
 
 def _unanswered(questions: Sequence[Question]) -> Grid:

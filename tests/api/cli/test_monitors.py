@@ -81,9 +81,9 @@ def test_pausing_resuming_acknowledging_deleting(filled: Run) -> None:
     [
         (SAVE[:5], 2, "condition"),
         ((*SAVE[:6], "0"), 2, "--count-at-least"),
-        ((*SAVE, "--share-at-least", "0.5"), 2, "exactly one"),
+        ((*SAVE, "--share-at-least", "0.5"), 2, "exactly one of --count-at-least"),
         ((*SAVE, "--window", "a while"), 2, "--window"),
-        ((*SAVE, "--to", "pigeon"), 2, "must be one of webhook"),
+        ((*SAVE, "--to", "pigeon"), 2, "--to: must be one of webhook"),
         ((*SAVE[:4], "What about last week?", *SAVE[5:]), 2, "--question"),
         (("monitors", "save", "--from", "-"), 2, "is not JSON"),
         (("monitors", "show", "nobody"), 1, "wisdom monitors list"),
@@ -106,6 +106,7 @@ def test_saving_under_the_same_name_twice_says_how_to_change_it(run: Run) -> Non
     again = run(*SAVE)
     assert again.returncode == 1
     assert "exists already" in again.stderr
+    assert "--id" in again.stderr
     assert run(*SAVE, "--id", "crash-volume", "--if-version", "1").returncode == 0
     assert run(*SAVE, "--id", "crash-volume", "--if-version", "1").returncode == 1
 

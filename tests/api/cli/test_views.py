@@ -148,7 +148,7 @@ def test_a_refusal_says_why_with_its_numbers_and_what_would_help() -> None:
     assert "No answer: OFF_TOPIC" in shown
     assert "The documents are not about this." in shown
     assert "gate relevance: 0.12, needs 0.30" in shown
-    assert "t-1 · 0.12" in shown
+    assert "t-1 · similarity 0.12" in shown
     assert "Try:  ask about cards" in shown
 
 
