@@ -14,6 +14,8 @@ from runtime.errors import InvalidRequest
 
 CONDITION = "Condition (exactly one, with what belongs to it)"
 TIMING = "When it looks, and who is told"
+MOST_BYTES = 1_000_000
+"""Longer than any monitor may be."""
 
 
 @dataclass(frozen=True, slots=True)

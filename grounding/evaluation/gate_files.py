@@ -36,7 +36,7 @@ def gate_from_text(text: str, form: str, called: str = "the gate") -> ScoreGate:
     """
     try:
         body = json.loads(text) if form == "json" else tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"{called} is not {'JSON' if form == 'json' else 'TOML'}: {error}", field="gate") from None
     return gate_of(body)
 

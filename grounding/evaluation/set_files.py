@@ -86,7 +86,7 @@ def _whole(text: str) -> dict[str, Any] | None:
     """The object when the text is one that holds cases, None when it is lines."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if isinstance(value, list):
         return {"cases": value}
@@ -102,7 +102,7 @@ def _lines(text: str) -> Iterator[_ROW]:
 def _decoded(line: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return InvalidRequest(f"is not JSON: {error}")
 
 

@@ -101,6 +101,12 @@ def test_what_went_wrong_and_what_to_do_next(run: Run, words: tuple[str, ...], c
     assert not ended.stdout
 
 
+@pytest.mark.parametrize(("text", "said"), [("[" * 100_000, "is not JSON"), (" " * 1_000_001, "is longer than 1,000,000 bytes")])
+def test_what_is_no_monitor_is_refused_whatever_its_length(run: Run, text: str, said: str) -> None:
+    ended = run("monitors", "save", "--from", "-", given=text)
+    assert (ended.returncode, said in ended.stderr) == (2, True)
+
+
 def test_saving_under_the_same_name_twice_says_how_to_change_it(run: Run) -> None:
     assert run(*SAVE).returncode == 0
     again = run(*SAVE)

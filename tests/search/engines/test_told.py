@@ -269,7 +269,7 @@ def test_writers_that_come_between_one_another_leave_the_right_number_of_documen
 ) -> None:
     if here:
         told.write(ACME, [written("a", "old")])
-    late = ToldEngine(Between(engine, lambda: does(told)), engine.state, clock)  # type: ignore[arg-type]
+    late = ToldEngine(Between(engine, lambda: does(told)), engine.state, clock)
     late.write(ACME, [written("a", text), written("b", "new")])
     assert told_documents(engine) == engine.corpus(ACME).documents
     assert list(engine.state.scan(KIND, labels={"state": "open"})) == []
@@ -277,6 +277,6 @@ def test_writers_that_come_between_one_another_leave_the_right_number_of_documen
 
 def test_a_write_that_was_to_change_nothing_and_did_is_told(told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock) -> None:
     told.write(ACME, [written("a", "one")])
-    late = ToldEngine(Between(engine, lambda: told.write(ACME, [written("a", "two")])), engine.state, clock)  # type: ignore[arg-type]
+    late = ToldEngine(Between(engine, lambda: told.write(ACME, [written("a", "two")])), engine.state, clock)
     late.write(ACME, [written("a", "one")])
     assert [event.body["documents"][0]["version"] for event in events(engine)] == [1, 2, 3]
