@@ -32,6 +32,8 @@ KEPT_FOR = timedelta(days=1)
 
 Told = Literal["documents.indexed", "documents.deleted"]
 DocumentRecord = Mapping[str, Any]
+Change = tuple[str, str, int]
+"""Type of an event, id and version of a document."""
 
 
 def _random_id() -> str:
@@ -63,13 +65,17 @@ class WriteIntents:
             except Conflict:
                 self._tell_rest(tenant, intent_id, kind, done)
 
-    def recover(self, tenant: Tenant, entry: StateEntry, engine: Engine) -> bool:
-        """Tell what the engine really did of an intent that stayed open; False when its writer came first."""
+    def recover(self, tenant: Tenant, entry: StateEntry, engine: Engine, told: Collection[Change] = ()) -> bool:
+        """Tell what the engine really did of an intent that stayed open; False when its writer came first.
+
+        ``told`` is what others told since: a change among it was theirs. Who runs an interrupted ingest again asks for the very same versions.
+        """
         kind, documents = entry.body["type"], entry.body["documents"]
         stored: dict[str, StoredVersion] = {}
         for start in range(0, len(documents), 1000):
             stored |= engine.stored(tenant, [document["id"] for document in documents[start : start + 1000]])
-        done = [document for document in documents if happened(kind, document, stored.get(document["id"]))]
+        mine = [document for document in documents if (kind, document["id"], document["version"]) not in told]
+        done = [document for document in mine if happened(kind, document, stored.get(document["id"]))]
         try:
             self._tell(tenant, entry.entry_id, f"{entry.entry_id}-recovered", kind, done, state="recovered", expected=entry.version)
         except Conflict:

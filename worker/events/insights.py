@@ -9,7 +9,7 @@ from grounding.traces import KIND as TRACE
 from runtime.clock import Clock
 from runtime.tenancy import Tenant
 from search.engines.limits import within
-from search.engines.write_intents import WriteIntents
+from search.engines.write_intents import OPEN_FOR, WriteIntents
 from search.ports import Engine, StateStore
 from worker.events.counting import Projections
 from worker.events.projection import UNANSWERED_KEPT, Projection
@@ -100,7 +100,7 @@ class InsightsReader:
     def _bring_up_to_date(self, tenant: Tenant) -> None:
         intents = WriteIntents(self.state, self.clock)
         for entry in intents.stale_of(tenant):
-            intents.recover(tenant, entry, self.engine)
+            intents.recover(tenant, entry, self.engine, self.relay.log.told_since(tenant, entry.created_at - OPEN_FOR))
         for _ in range(_ROUNDS):
             waiting = self.state.outbox(first=COUNTED_AT_MOST)
             if len(waiting) < COUNTED_AT_MOST and not any(event.tenant == tenant for event in waiting):

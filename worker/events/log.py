@@ -7,10 +7,12 @@ sees that it was second. The head is a note of where the end was and how far it 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from runtime.errors import Conflict
 from runtime.events import Event, event_as_json, event_from_json
 from runtime.tenancy import Tenant
+from search.engines.write_intents import Change
 from search.ports import StateEntry, StateStore
 from worker.events.bus import Sequenced
 
@@ -71,6 +73,21 @@ class EventLog:
         while page := self.page(tenant, number + 1):
             yield page
             number = page.number
+
+    def told_since(self, tenant: Tenant, at: datetime) -> frozenset[Change]:
+        """Every change of a document that was told since, relayed or still in the outbox; read from the end."""
+        waiting = [event for event in self.state.outbox(first=1000) if event.tenant == tenant]
+        page: Page | None = self.last(tenant)
+        events = [*waiting]
+        while page is not None and page.events and max(event.at for event in page.events) >= at:
+            events += page.events
+            page = self.page(tenant, page.number - 1)
+        return frozenset(
+            (event.type, each["id"], each["version"])
+            for event in events
+            if event.type in ("documents.indexed", "documents.deleted")
+            for each in event.body["documents"]
+        )
 
     def append(self, tenant: Tenant, last: Page, events: Sequence[Event]) -> tuple[Page, int]:
         """Make the page after ``last`` of as many of these events as fit; returns it and how many they were.

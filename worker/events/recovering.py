@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from search.engines.write_intents import KIND, WriteIntents
+from search.engines.write_intents import KIND, OPEN_FOR, WriteIntents
 from search.ports import Engine
 from worker.duties import Queue, Work
+from worker.events.log import EventLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class RecoverWrites:
         """Tell what was done of one intent."""
         entry = self.intents.state.get(work.tenant, KIND, work.key[0])
         if entry is not None and entry.labels.get("state") == "open":
-            self.intents.recover(work.tenant, entry, self.engine)
+            told = EventLog(self.intents.state).told_since(work.tenant, entry.created_at - OPEN_FOR)
+            self.intents.recover(work.tenant, entry, self.engine, told)
         self.intents.forget_recovered()
         return ()

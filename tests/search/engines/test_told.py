@@ -1,6 +1,7 @@
 """Changes of documents are told whenever the process dies: neither a change without its event nor an event without its change."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from search.engines.embedded import EmbeddedEngine, open_embedded
 from search.engines.told import ToldEngine
 from search.engines.write_intents import KIND, OPEN_FOR, WriteIntents
 from tests.contracts.writes import DIMENSION, MODEL, written
+from worker.events.log import EventLog
 
 ACME = Tenant("acme")
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -76,7 +78,7 @@ def recover(engine: EmbeddedEngine, clock: SettableClock) -> int:
     intents = WriteIntents(engine.state, clock)
     stale = intents.stale()
     for tenant, entry in stale:
-        intents.recover(tenant, entry, engine)
+        intents.recover(tenant, entry, engine, EventLog(engine.state).told_since(tenant, entry.created_at - OPEN_FOR))
     return len(stale)
 
 
@@ -280,3 +282,24 @@ def test_a_write_that_was_to_change_nothing_and_did_is_told(told: ToldEngine, en
     late = ToldEngine(Between(engine, lambda: told.write(ACME, [written("a", "two")])), engine.state, clock)
     late.write(ACME, [written("a", "one")])
     assert [event.body["documents"][0]["version"] for event in events(engine)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("method", ["write", "delete"])
+@pytest.mark.parametrize("after", [False, True])
+def test_what_a_killed_writer_began_and_somebody_else_did_counts_once(
+    told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock, method: str, *, after: bool
+) -> None:
+    told.write(ACME, [written("z", "zero")])
+    dying = ToldEngine(Dying(engine, method, after=after), engine.state, clock)
+
+    def act(on: ToldEngine) -> None:
+        on.write(ACME, [written("a", "one")]) if method == "write" else on.delete(ACME, ["z"])
+
+    for _ in range(2):
+        with suppress(Killed):
+            act(dying)
+    act(told)
+    if method == "write":
+        told.write(ACME, [written("a", "two")])
+    assert recover(engine, clock) >= 1
+    assert told_documents(engine) == engine.corpus(ACME).documents
