@@ -11,8 +11,8 @@ from search.documents import Vector, Vectors
 from search.ports import Embedder
 from search.ranking import Hit
 
-MAX_REMEMBERED = 4_000
-"""Texts whose vectors are kept, about 6 MB with 384 dimensions; the one longest unused makes room."""
+MAX_REMEMBERED = 12_000
+"""Texts whose vectors are kept, about 18 MB with 384 dimensions; the one longest unused makes room."""
 
 MAX_CHARS = 2_000
 """Longer texts are not kept."""
