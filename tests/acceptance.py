@@ -158,6 +158,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise("security", "API keys are shown once, kept as hashes under a pepper, and end when they are revoked", ("api/identity/test_keys.py",)),
     Promise("security", "the issuer's keys are read when they change and never in a storm; while it is away nobody is called a stranger",
             ("api/identity/test_issuer_keys.py",)),
+    Promise("security", "no field, tool, route or command shows or changes another tenant's data, on either engine; new ones are covered by themselves",
+            (f"{DOORS}/test_isolation.py",)),
     Promise("security", "every field, tool and route has a scope, a rate and a line in the audit log", ("api/identity/test_rights.py",)),
     Promise("doors", "one table of errors; sizes, hosts, origins and threads are bounded",
             (f"{DOORS}/test_errors.py", f"{DOORS}/test_edge.py", f"{DOORS}/test_threads.py", f"{DOORS}/test_engine_down.py")),
