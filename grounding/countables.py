@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from grounding.channels import Mention, sources_in, without
-from grounding.frames import SENTIMENT_WORDS, has_any, subject_words
+from grounding.frames import FRAME_WORDS, SENTIMENT_WORDS, has_any, subject_words
 from grounding.intents import GROUPED, MAJORITY, SHARE, TREND_WORDS, Form, Intent
 from grounding.naming import Named, Vocabulary, accounts_in, named_in
 from grounding.periods import Period
@@ -33,6 +33,12 @@ _DISTINCT = re.compile(
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _QUOTED_WORDS = re.compile(rf"(?<!theme )(?<!topic ){_QUOTED.pattern}")
 """Quotation marks ask for these words, and for the theme of that name only where they call it a theme."""
+_JOINED = re.compile(r"\b[^\W\d_]+(?:-[^\W\d_]+)+\b")
+"""Joined words are a thing even where each of them says nothing by itself: *top-up*."""
+
+_ABOUT = re.compile(r"\b(?:about|mention(?:s|ed|ing)?|regarding|concerning)\s+([^?.!]*\w)", re.IGNORECASE)
+"""What documents are said to be about is counted word for word where it is made of nothing but words of the frame, and never taken for all documents."""
+
 _WANTED = re.compile(
     r"\b(?:want(?:s|ed)?|needs?|needed|wish(?:es|ed)?|(?<=would )like)\b(?: to(?: know| hear| learn| find out)?\b)?", re.IGNORECASE
 )
@@ -168,6 +174,8 @@ def _sides(text: str, themes: tuple[Named, ...], intent: Intent) -> tuple[Side, 
         if all(halves):
             return tuple(half for half in halves if half)
     side = _side(text, themes[:1])
+    if side is None and intent is Intent.COUNT and (named := _ABOUT.search(text)) and has_any(named[1], FRAME_WORDS):
+        side = Side(None, f'"{named[1].strip()}"', named[1].strip())
     return (side,) if side else ()
 
 
@@ -177,12 +185,13 @@ def _side(text: str, themes: tuple[Named, ...]) -> Side | None:
     quoted = _QUOTED.findall(text)
     spelled = [text[code.start : code.end] for code in codes(_QUOTED.sub(" ", text))]
     plain = _QUOTED.sub(lambda match: " " * len(match.group()), text)
-    phrases = [f'"{phrase}"' for phrase in dict.fromkeys((*quoted, *(code for code in spelled if code in plain)))]
+    joined = [found[0] for found in _JOINED.finditer(plain) if not subject_words(found[0])]
+    phrases = [f'"{phrase}"' for phrase in dict.fromkeys((*quoted, *(code for code in spelled if code in plain), *joined))]
     rest = dict.fromkeys(word.lower for word in _loose_words(text, named))
     match = " ".join([*phrases, *rest]) or None
     if not themes and match is None:
         return None
-    return Side(themes[0].name if themes else None, match, " ".join(word.lower for word in subject_words(text)))
+    return Side(themes[0].name if themes else None, match, " ".join([*joined, *(word.lower for word in subject_words(text))]))
 
 
 def _two_sides(text: str, themes: tuple[Named, ...]) -> tuple[Side, ...]:

@@ -126,7 +126,8 @@ PROMISES: tuple[Promise, ...] = (
     # Answer, or refuse
     Promise("answer", "gates in order, every refusal typed with its numbers and the nearest documents", (ANSWERS,)),
     Promise("answer", "the plan reads intent, themes, accounts, time, codes and parts off the question",
-            ("grounding/test_planning.py", "grounding/test_channels.py", "grounding/test_tallies.py", "grounding/test_periods.py", "grounding/test_ratings.py", "grounding/test_asking.py")),
+            ("grounding/test_planning.py", "grounding/test_channels.py", "grounding/test_tallies.py",
+             "grounding/test_periods.py", "grounding/test_ratings.py", "grounding/test_asking.py")),
     Promise("answer", "the budget is checked at every step", ("grounding/test_budget.py",)),
     Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
     Promise("answer", "a question that nobody answers is refused, naming what is missing",
@@ -196,7 +197,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{MONITORS}/test_evaluating.py",)),
     Promise("monitors", "a condition is computed over every document of the window, the same that a question that counts counts, with its proof",
             (f"{MONITORS}/test_observing.py", f"{MONITORS}/test_conditions.py")),
-    Promise("monitors", "a digest carries the claims that anybody who asks is given", (f"{MONITORS}/test_observing.py::test_a_whole_firing_over_real_documents",)),
+    Promise("monitors", "a digest carries the claims that anybody who asks is given",
+            (f"{MONITORS}/test_observing.py::test_a_whole_firing_over_real_documents",)),
     Promise("monitors", "a monitor that cannot be read says which field is wrong", (f"{MONITORS}/test_reading.py",)),
     Promise("monitors", "the command line saves, lists, shows, pauses, acknowledges, evaluates and runs them, and shows digests", (f"{CLI}/test_monitors.py",)),
     # Deliveries and subscriptions

@@ -367,3 +367,13 @@ def test_slope_is_zero_for_even_counts_and_signed_otherwise() -> None:
     assert slope([1, 2, 9], [7, 7, 7]) > 1.96
     assert slope([9, 2, 1], [7, 7, 7]) < -1.96
     assert abs(slope([7, 7, 1], [7, 7, 1])) < 0.01
+
+
+def test_a_joined_word_is_counted_though_its_parts_say_nothing(desk: Desk) -> None:
+    desk.load([record("t-1", "My top-up failed."), record("t-2", "The top up is pending."), record("t-3", "The card is late.")])
+    assert desk.ask("How many messages are about top-up?").answer.claims[0].proof.value == 2
+
+
+def test_words_of_the_frame_after_about_are_counted_as_they_stand(desk: Desk) -> None:
+    desk.load([record("t-1", "We want new things."), record("t-2", "The card is late.")])
+    assert desk.ask("How many messages mention new things?").answer.claims[0].proof.value == 1
