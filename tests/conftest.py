@@ -1,6 +1,7 @@
 """Live tests: marked ``@pytest.mark.live("opensearch")``, skipped and named at the end when no such server can be had, failed with REQUIRE_LIVE=1."""
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ _MISSING = pytest.StashKey[dict[str, list[str]]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts us in the background has it ignored, in our children too
     config.stash[_SERVERS] = Servers()
     config.stash[_MISSING] = {}
 
