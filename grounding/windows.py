@@ -1,5 +1,6 @@
 """What of a document may be quoted for a claim: its sentences and pairs of neighbours, with offsets in the document."""
 
+import functools
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -56,8 +57,9 @@ def _witness(candidates: Sequence[Candidate]) -> Witness:
     return Witness(first.passage.doc_id, first.version, first.occurred_at, ordered, windows, orders)
 
 
+@functools.lru_cache(maxsize=2_048)
 def windows_of(passage: Passage) -> tuple[Window, ...]:
-    """Every sentence of the passage, then every pair of neighbours."""
+    """Every sentence of the passage, then every pair of neighbours; kept for the passages that were looked at last."""
     spans = sentences(passage.text)
     singles = [_window(passage, (span,)) for span in spans]
     pairs = [_window(passage, pair) for pair in itertools.pairwise(spans)]
