@@ -5,9 +5,10 @@ Celery and the embedded scheduler run the same duties, so that a single-file dep
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 from typing import Literal, Protocol, get_args
 
 from runtime.tenancy import Tenant
@@ -28,6 +29,15 @@ class Work:
     def work_id(self) -> str:
         """The same for the same piece, so that asking for it twice can be noticed: 32 hexadecimal digits."""
         return hashlib.sha256(json.dumps([self.duty, self.tenant, *self.key]).encode()).hexdigest()[:32]
+
+
+def in_turn(works: Iterable[Work]) -> Iterator[Work]:
+    """The first of every tenant, then the second of every tenant, and so on."""
+    by_tenant: dict[Tenant, list[Work]] = {}
+    for work in works:
+        by_tenant.setdefault(work.tenant, []).append(work)
+    for turn in zip_longest(*by_tenant.values()):
+        yield from (work for work in turn if work is not None)
 
 
 class Duty(Protocol):

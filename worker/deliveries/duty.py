@@ -1,10 +1,10 @@
 """The duty ``deliver``: find out who is to be told of a digest, then tell them, one bounded attempt at a time."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain, zip_longest
+from itertools import chain
 
 from runtime.clock import Clock
 from runtime.errors import CircuitOpen, Conflict, InvalidRequest, Misconfigured, NotFound, Unavailable
@@ -17,7 +17,7 @@ from worker.deliveries.record import Delivery
 from worker.deliveries.sending import Sender
 from worker.deliveries.store import Deliveries
 from worker.deliveries.waiting import GIVEN_UP_AFTER, wait_s
-from worker.duties import Queue, Work
+from worker.duties import Queue, Work, in_turn
 from worker.monitors.digest import Digest
 from worker.monitors.digests import Digests
 from worker.monitors.store import Monitors
@@ -58,7 +58,7 @@ class DeliverDuty:
             if delivery.next_attempt_at <= now and _sooner(delivery, oldest.get(place)):
                 oldest[place] = delivery
         sends = [_send(tenant, delivery) for (tenant, _), delivery in sorted(oldest.items(), key=lambda item: _age(item[1]))]
-        return chain(_in_turn(plans), _in_turn(sends))
+        return chain(in_turn(plans), in_turn(sends))
 
     def do(self, work: Work) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`."""
@@ -173,12 +173,3 @@ def _age(delivery: Delivery) -> tuple[datetime, str]:
 
 def _sooner(delivery: Delivery, other: Delivery | None) -> bool:
     return other is None or _age(delivery) < _age(other)
-
-
-def _in_turn(works: Iterable[Work]) -> Iterator[Work]:
-    """The first of every tenant, then the second of every tenant, and so on."""
-    by_tenant: dict[Tenant, list[Work]] = {}
-    for work in works:
-        by_tenant.setdefault(work.tenant, []).append(work)
-    for turn in zip_longest(*by_tenant.values()):
-        yield from (work for work in turn if work is not None)

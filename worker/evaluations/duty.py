@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
 
 from grounding.evaluation.cases import EvalSet
 from grounding.evaluation.report_json import result_as_json, result_from_json
@@ -13,7 +12,7 @@ from runtime.clock import Stopwatch
 from runtime.errors import Conflict, NotFound
 from runtime.tenancy import Tenant
 from search.ports import StateStore
-from worker.duties import Queue, Work
+from worker.duties import Queue, Work, in_turn
 from worker.evaluations.evaluating import Evaluations
 from worker.evaluations.schedules import IDLE, Progress, Schedule, Schedules
 
@@ -36,12 +35,11 @@ class ScheduledEvaluations:
 
     def due(self, now: datetime) -> Iterator[Work]:
         """The next chunk of every run that is due and that nobody is at, tenants in turn."""
-        waiting: dict[Tenant, list[Work]] = {}
-        for tenant, schedule in self.schedules.all():
-            if schedule.next_at is not None and schedule.next_at <= now and not _busy(schedule, now):
-                waiting.setdefault(tenant, []).append(work_of(tenant, schedule))
-        for turn in zip_longest(*waiting.values()):
-            yield from (work for work in turn if work is not None)
+        yield from in_turn(
+            work_of(tenant, schedule)
+            for tenant, schedule in self.schedules.all()
+            if schedule.next_at is not None and schedule.next_at <= now and not _busy(schedule, now)
+        )
 
     def do(self, work: Work) -> Iterable[Work]:
         """Run one chunk, or finish the report when every case is done. Nothing is done where another worker is at it or was quicker."""

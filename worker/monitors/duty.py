@@ -1,10 +1,8 @@
 """The duty ``evaluate_monitor``: which monitors are due, fairly over all tenants, and the evaluation of one."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import Any
 
 from runtime.errors import NotFound, ServiceError, Unavailable
@@ -12,7 +10,7 @@ from runtime.telemetry import Metrics, logger
 from runtime.tenancy import Tenant
 from search.ports import Engine, StateEntry, StateStore
 from worker.deliveries.duty import planning
-from worker.duties import Queue, Work
+from worker.duties import Queue, Work, in_turn
 from worker.monitors.evaluating import Evaluation, Evaluator
 from worker.monitors.machine import CLOCK_SLACK
 from worker.monitors.monitor import Monitor
@@ -39,7 +37,7 @@ class MonitorDuty:
 
     def due(self, now: datetime) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`. Only what is due is kept in memory; a monitor that cannot be read is counted and passed over."""
-        by_tenant: dict[Tenant, list[Work]] = defaultdict(list)
+        due: list[Work] = []
         generations, ends = _Generations(self.engine), _Ends(now)
         for tenant, monitor, held in self._pairs():
             try:
@@ -49,8 +47,8 @@ class MonitorDuty:
                 logger(__name__).error("a monitor cannot be read", tenant=tenant, monitor=monitor.entry_id)
                 continue
             if key is not None:
-                by_tenant[tenant].append(Work(self.name, tenant, (monitor.entry_id, *key)))
-        return _in_turn(by_tenant)
+                due.append(Work(self.name, tenant, (monitor.entry_id, *key)))
+        return in_turn(due)
 
     def do(self, work: Work) -> Iterable[Work]:
         """See :class:`worker.duties.Duty`. A monitor that was deleted or paused meanwhile is no failure. A digest is followed by its deliveries."""
@@ -141,9 +139,3 @@ def _rested(held: Mapping[str, Any], cadence_s: int, now: datetime) -> bool:
     """Whether it is long enough since the windows were last looked at."""
     checked_at = held["checked_at"]
     return checked_at is None or now - datetime.fromisoformat(checked_at) >= timedelta(seconds=cadence_s / LATE_CHECKS)
-
-
-def _in_turn(by_tenant: Mapping[Tenant, list[Work]]) -> Iterator[Work]:
-    """The first of every tenant, then the second of every tenant, and so on."""
-    for turn in zip_longest(*by_tenant.values()):
-        yield from (work for work in turn if work is not None)
