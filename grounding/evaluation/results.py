@@ -10,9 +10,6 @@ Ended = Literal["answered", "refused", "error"]
 Check = Literal["error", "outcome", "reason", "fact", "absent", "count", "series", "documents", "quote", "uncited"]
 """What was looked at: how the run ended, why it refused, texts that must (not) be there, numbers, which documents, and whether quotes are true."""
 
-INVENTING: frozenset[Check] = frozenset({"absent", "quote", "uncited"})
-"""Checks whose failure alone means that something was asserted without ground."""
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -61,7 +61,6 @@ class DenseView:
         """Those of ``rows`` that can be among the ``count`` nearest."""
         if self.basis is not None and len(rows) * _SPARSE >= total:
             rows = self._bounded(rows, total, vector, count, self.basis)
-            total = max(total, len(rows) * _SPARSE)
         scores = self._scored(rows, total, vector)
         return rows[scores >= _nth(scores, count) - _ROUNDING]
 

@@ -31,11 +31,6 @@ class Facts:
         return fields if self.theme is None else {**fields, "theme": self.theme}
 
 
-def facts_from_json(value: Mapping[str, Any]) -> Facts:
-    """What :meth:`Facts.as_json` made. Raises ``KeyError`` on anything else."""
-    return Facts(value["version"], value["day"], value.get("theme"), value["source"])
-
-
 def facts_of(document: Document, version: int | None = None) -> Facts:
     """The facts of a document, stored or about to be."""
     day = document.occurred_at.astimezone(UTC).date().isoformat()
