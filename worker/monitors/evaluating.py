@@ -30,8 +30,8 @@ from worker.monitors.window import Window, grid, latest_window, window_ending, w
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What an evaluation found and did. ``observation`` is None when nothing could be seen (``problem`` says why) or nothing was to be done
-    (``repeated``: the window had been evaluated). ``digest`` is the one that was published, of a dry run the one that
-    would be, without its text."""
+    (``repeated``: the window had been evaluated). ``digest`` is the one that this call published, which may be one that another evaluation wanted
+    and left; of a dry run the one that would be, without its text."""
 
     monitor: Monitor
     window: Window
@@ -118,11 +118,11 @@ class Evaluator:
     def _evaluated(self, tenant: Tenant, monitor: Monitor, window: Window, *, dry_run: bool) -> Evaluation:
         if dry_run:
             return self._tried(tenant, monitor, window)
-        self._finish(tenant, monitor)
+        left_by_another = self._finish(tenant, monitor)
         done = repeated(lambda: self._once(tenant, monitor.monitor_id, window))
         published = self._finish(tenant, done.monitor)
         self._count(done)
-        return replace(done, digest=published)
+        return replace(done, digest=published or left_by_another)
 
     def _tried(self, tenant: Tenant, monitor: Monitor, window: Window) -> Evaluation:
         held = self._monitors.held(tenant, monitor)
