@@ -14,6 +14,8 @@ from runtime.errors import InvalidRequest, Misconfigured
 from runtime.tenancy import tenant_named
 
 PREFIX = "WA_"
+FROM_FILE = "_FILE"
+"""After the name of a setting: the file that holds its value, as containers are given their secrets."""
 
 
 def _time_zone(name: str) -> str:
@@ -60,7 +62,6 @@ class Settings(BaseSettings):
         "none = development mode: the tenant is taken from x-tenant-id; binds to loopback only",
     )
     key_pepper: SecretStr = Field(SecretStr(""), description="secret that API keys are hashed with, 32 characters or more; needed for keys")
-    key_pepper_file: Path | None = Field(None, description="file with that secret")
     oidc_issuer: str = Field("", description="issuer of the tokens, exactly as in their iss; needed for oidc")
     oidc_audience: str = Field("", description="audience that tokens for GraphQL and REST must have; needed for oidc")
     oidc_mcp_audience: str = Field("", description="audience that tokens for /mcp must have; blank = WA_PUBLIC_URL/mcp")
@@ -189,18 +190,21 @@ class Settings(BaseSettings):
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
-    """The settings of this process; ``overrides`` (as from command-line options) win over the environment.
+    """The settings of this process; ``overrides`` (as from command-line options) win over the environment. Where the environment has ``WA_X_FILE``
+    in place of ``WA_X``, the value is what that file holds.
 
     Raises:
         Misconfigured: lists every unknown ``WA_`` name and every bad value at once.
     """
     environ = os.environ if environ is None else environ
     known = {PREFIX + name.upper() for name in Settings.model_fields}
-    problems = [
-        f"{name} is not a setting{_did_you_mean(name, known)}" for name in sorted(environ) if name.startswith(PREFIX) and name not in known
-    ]
+    unknown = sorted(
+        name for name in environ if name.startswith(PREFIX) and name not in known and name.removesuffix(FROM_FILE) not in known
+    )
+    problems = [f"{name} is not a setting{_did_you_mean(name, known)}" for name in unknown]
+    given = _from(environ, problems)
     try:
-        settings = Settings(**{**_from(environ), **overrides})  # type: ignore[arg-type]
+        settings = Settings(**{**given, **overrides})  # type: ignore[arg-type]
     except ValidationError as error:
         problems += [_problem(detail) for detail in error.errors()]
         settings = None
@@ -211,9 +215,27 @@ def read_settings(environ: Mapping[str, str] | None = None, **overrides: object)
     return settings
 
 
-def _from(environ: Mapping[str, str]) -> dict[str, str]:
-    names = {name: PREFIX + name.upper() for name in Settings.model_fields}
-    return {name: environ[variable] for name, variable in names.items() if environ.get(variable)}
+def _from(environ: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    given = {}
+    for name in Settings.model_fields:
+        variable = PREFIX + name.upper()
+        direct, file = environ.get(variable, ""), environ.get(variable + FROM_FILE, "")
+        if direct and file:
+            problems.append(f"{variable} and {variable}{FROM_FILE} are both set; unset one")
+        value = direct or (_held(variable + FROM_FILE, file, problems) if file else "")
+        if value:
+            given[name] = value
+    return given
+
+
+def _held(variable: str, file: str, problems: list[str]) -> str:
+    """What a file holds, without the line break that editors leave at its end."""
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        problems.append(f"{variable}={file} cannot be read: {reason}")
+        return ""
 
 
 def _problem(detail: object) -> str:

@@ -55,11 +55,6 @@ def pepper_of(settings: Settings) -> bytes:
         Misconfigured: there is none, or a short one.
     """
     text = settings.key_pepper.get_secret_value()
-    if not text and settings.key_pepper_file is not None:
-        try:
-            text = settings.key_pepper_file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"WA_KEY_PEPPER_FILE={settings.key_pepper_file} cannot be read") from error
     if len(text) < MIN_PEPPER_CHARS:
         problem = f"has fewer than {MIN_PEPPER_CHARS} characters" if text else "is not set"
         raise Misconfigured(f"WA_KEY_PEPPER (or WA_KEY_PEPPER_FILE) {problem}; API keys need one, such as from: openssl rand -hex 32")
@@ -68,7 +63,7 @@ def pepper_of(settings: Settings) -> bytes:
 
 def has_pepper(settings: Settings) -> bool:
     """Whether keys can be used here."""
-    return bool(settings.key_pepper.get_secret_value()) or settings.key_pepper_file is not None
+    return bool(settings.key_pepper.get_secret_value())
 
 
 def parts_of(written: str) -> tuple[str, str] | None:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from runtime.errors import Misconfigured
@@ -26,6 +28,21 @@ def test_all_problems_are_listed_in_one_error() -> None:
 
 def test_an_empty_variable_is_as_good_as_none() -> None:
     assert read_settings({"WA_RRF_K": ""}).rrf_k == 60
+
+
+def test_any_setting_may_be_read_from_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "webhook_secret"
+    secret.write_text("s3cret\n", "utf-8")
+    settings = read_settings({"WA_WEBHOOK_SECRET_FILE": str(secret), "WA_RRF_K": "10"})
+    assert (settings.webhook_secret.get_secret_value(), settings.rrf_k) == ("s3cret", 10)
+
+
+def test_a_file_that_cannot_be_read_and_a_value_given_twice_are_problems(tmp_path: Path) -> None:
+    (tmp_path / "k").write_text("10")
+    with pytest.raises(Misconfigured) as caught:
+        read_settings({"WA_REDIS_URL_FILE": str(tmp_path / "none"), "WA_RRF_K": "9", "WA_RRF_K_FILE": str(tmp_path / "k")})
+    assert f"WA_REDIS_URL_FILE={tmp_path / 'none'} cannot be read: No such file or directory" in str(caught.value)
+    assert "WA_RRF_K and WA_RRF_K_FILE are both set; unset one" in str(caught.value)
 
 
 def test_settings_cannot_be_changed_later() -> None:

@@ -139,7 +139,7 @@ def test_no_door_can_name_the_tenant_of_the_house() -> None:
 def test_keys_need_a_long_pepper(tmp_path: object) -> None:
     file = tmp_path / "pepper"  # type: ignore[operator]
     file.write_text(PEPPER.decode() + "\n")
-    assert pepper_of(read_settings({}, key_pepper_file=file)) == PEPPER
-    for given in ({}, {"key_pepper": "short"}, {"key_pepper_file": file.with_name("none")}):
+    assert pepper_of(read_settings({"WA_KEY_PEPPER_FILE": str(file)})) == PEPPER
+    for given in ({}, {"key_pepper": "short"}):
         with pytest.raises(Misconfigured, match="WA_KEY_PEPPER"):
             pepper_of(read_settings({}, **given))
