@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: up down monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,16 @@ node-up:         ## a local OpenSearch node on port 9200 (needs a JDK >= 21 and 
 
 node-down:       ## stop it
 	opensearch/node/run.sh down .state/node
+
+up:              ## everything in containers: web server, workers, OpenSearch, Dashboards, Prometheus, Grafana (Docker with Compose)
+	@docker compose version >/dev/null 2>&1 || { echo "make up needs Docker with Compose 2: https://docs.docker.com/compose/install"; exit 1; }
+	@$(PYTHON) -m scripts.make_secrets
+	docker compose up --build --detach --wait
+	@echo "A key to ask with:  docker compose exec api wisdom keys create first --tenant acme"
+	@echo "http://127.0.0.1:8000 web server · 5601 Dashboards · 3000 Grafana · 9090 Prometheus · 16686 Jaeger"
+
+down:            ## stop the containers; what they stored stays (docker compose down --volumes removes it)
+	docker compose down
 
 lock:            ## resolve the dependencies again (needs uv)
 	uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements/runtime.txt

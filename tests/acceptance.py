@@ -244,6 +244,9 @@ PROMISES: tuple[Promise, ...] = (
     Promise("language models", "without one nothing changes", (f"{MODELS}/test_falling_back.py::test_without_a_model_nothing_changes",)),
     Promise("language models", "wisdom doctor says of each endpoint whether it answers, with its key masked",
             (f"{CLI}/test_doctor.py::test_language_models_are_asked_whether_they_answer_and_keys_are_masked",)),
+    # Deployment
+    Promise("deployment", "compose.yaml agrees with its specification and with the code: settings, ports, hosts, files, secrets, versions, rights",
+            ("deployment/test_compose.py",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",
