@@ -1,7 +1,7 @@
 """The ports of search. A docstring here is the specification; ``tests/contracts`` holds every implementation to it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from search.documents import (
     WriteOutcome,
 )
 from search.ranking import BucketQuery, Buckets, GroupMembers, LegQuery, Legs
+from search.state_facts import Fact
 
 
 class Embedder(Protocol):
@@ -139,7 +140,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StateEntry:
-    """One small JSON document of the state store. ``version`` starts at 1."""
+    """One small JSON document of the state store. ``version`` starts at 1; ``facts`` are declared in :mod:`search.state_facts`."""
 
     kind: str
     entry_id: str
@@ -147,6 +148,7 @@ class StateEntry:
     created_at: datetime
     body: Mapping[str, Any]
     labels: Mapping[str, str]
+    facts: Mapping[str, Fact] = field(default_factory=dict)
 
 
 class StateStore(Protocol):
@@ -160,17 +162,19 @@ class StateStore(Protocol):
         body: Mapping[str, Any],
         *,
         labels: Mapping[str, str] | None = None,
+        facts: Mapping[str, Fact] | None = None,
         expected: int | None = None,
         event: Event | None = None,
     ) -> StateEntry:
         """Create (``expected=0`` insists on creation), replace (``expected=None``), or compare-and-set (``expected=n``).
 
+        ``labels`` and ``facts`` are replaced with the body: none given, none kept. Entries are found by labels; facts are what boards count.
         ``event`` is put into the outbox with the entry: both are kept or neither, whenever the process dies. One with an id that is still in
         the outbox is kept once; it stays there when its entry is removed.
 
         Raises:
             Conflict: the stored version is not ``expected``; neither entry nor event was kept.
-            InvalidRequest: on ``body``, ``labels`` or ``event`` (longer than the limit, or of another tenant).
+            InvalidRequest: on ``body``, ``labels``, ``facts`` or ``event`` (longer than the limit, not declared, or of another tenant).
         """
         ...
 
@@ -208,4 +212,28 @@ class StateStore(Protocol):
 
     def settle(self, events: Iterable[Event]) -> None:
         """Take events out of the outbox, those that are not in it without complaint."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MonthsHeld:
+    """What a tenant's months take up: bytes by month (``2026-01``), those without a live document included; and things under the tenant's
+    names that this program did not make."""
+
+    sizes: Mapping[str, int]
+    foreign: tuple[str, ...] = ()
+
+
+class Months(Protocol):
+    """The months of a store as files or indices, beside :class:`Engine`; for retention."""
+
+    def held(self, tenant: Tenant) -> MonthsHeld:
+        """What there is now. Bytes are about what dropping a month gives back to the store."""
+        ...
+
+    def drop(self, tenant: Tenant, month: str) -> bool:
+        """Remove what is left of a month (``2026-01``) in which nothing is live any more; False, and nothing is done, when something is.
+
+        What is known of deleted documents stays. Only what this program made is removed.
+        """
         ...

@@ -16,8 +16,9 @@ from search.engines.sqlite_outbox import keep, pending, settle
 from search.engines.sqlite_store import SqliteStore
 from search.engines.state_json import as_json, event_json
 from search.ports import StateEntry
+from search.state_facts import Fact, facts_as_json, facts_from_json
 
-Row = tuple[str, str, int, int, str, str]
+Row = tuple[str, str, int, int, str, str, str]
 
 
 class EmbeddedState:
@@ -35,18 +36,19 @@ class EmbeddedState:
         body: Mapping[str, Any],
         *,
         labels: Mapping[str, str] | None = None,
+        facts: Mapping[str, Fact] | None = None,
         expected: int | None = None,
         event: Event | None = None,
     ) -> StateEntry:
         """See :class:`search.ports.StateStore`."""
-        written = (as_json(dict(labels or {}), "labels"), as_json(dict(body), "body"))
+        written = (as_json(dict(labels or {}), "labels"), as_json(dict(body), "body"), as_json(facts_as_json(facts), "facts"))
         told = None if event is None else event_json(tenant, event)
         with self._store.writing(durable=False) as connection:
             version, created_ms = self._stored(connection, tenant, kind, entry_id)
             if expected is not None and expected != version:
                 raise Conflict(f"{kind} {entry_id} is at version {version}, not {expected}; read it again, then repeat")
             row: Row = (kind, entry_id, version + 1, created_ms, *written)
-            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?)", (tenant, *row))
+            connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (tenant, *row))
             if event is not None and told is not None:
                 keep(connection, event, told)
         return _entry(row)
@@ -124,19 +126,20 @@ class EmbeddedState:
 
 
 def _entry(row: Row) -> StateEntry:
-    kind, entry_id, version, created_ms, labels, body = row
-    return StateEntry(kind, entry_id, version, instant(created_ms), json.loads(body), json.loads(labels))
+    kind, entry_id, version, created_ms, labels, body, facts = row
+    known = facts_from_json(json.loads(facts))
+    return StateEntry(kind, entry_id, version, instant(created_ms), json.loads(body), json.loads(labels), known)
 
 
 _VERSION = "SELECT version, created_ms FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
-_GET = "SELECT kind, entry_id, version, created_ms, labels, body FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
+_GET = "SELECT kind, entry_id, version, created_ms, labels, body, facts FROM state WHERE tenant = ? AND kind = ? AND entry_id = ?"
 _LABELLED = """NOT EXISTS (
         SELECT 1 FROM json_each(:labels) wanted
         WHERE NOT EXISTS (SELECT 1 FROM json_each(s.labels) held WHERE held.key = wanted.key AND held.value = wanted.value)
     )"""
 _LIST = (
     """
-SELECT kind, entry_id, version, created_ms, labels, body FROM state s
+SELECT kind, entry_id, version, created_ms, labels, body, facts FROM state s
 WHERE tenant = :tenant AND kind = :kind
     AND (:ms IS NULL OR created_ms < :ms OR (created_ms = :ms AND entry_id > :id))
     AND """
@@ -147,7 +150,7 @@ ORDER BY created_ms DESC, entry_id LIMIT :count
 )
 _SCAN = (
     """
-SELECT tenant, kind, entry_id, version, created_ms, labels, body FROM state s
+SELECT tenant, kind, entry_id, version, created_ms, labels, body, facts FROM state s
 WHERE kind = :kind AND (tenant, entry_id) > (:tenant, :id) AND """
     + _LABELLED
     + """

@@ -16,7 +16,7 @@ from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names, every_month, is_month_index, state_index
 
-_LATER_STATE_FIELDS = ("outbox", "outbox_ids", "outbox_places")
+_LATER_STATE_FIELDS = ("outbox", "outbox_ids", "outbox_places", "facts")
 """What indices of earlier releases lack; they get it when they are opened."""
 
 _ANOTHER_PREFIX = "or name another WA_INDEX_PREFIX and ingest again"
@@ -89,7 +89,7 @@ class Indices:
 
     def months(self, names: Names) -> tuple[str, ...]:
         """The month indices of a tenant, oldest first; none for a tenant never seen."""
-        return tuple(sorted(index for index in self._behind(names.alias) if names.holds(index)))
+        return tuple(sorted(index for index in self._aliased(names.alias) if names.holds(index)))
 
     def ledger_index(self, names: Names) -> str | None:
         """The index behind the tenant's ledger alias."""
@@ -123,6 +123,17 @@ class Indices:
         return int(meta.get("changes_before", 0))
 
     def _behind(self, alias: str) -> Iterable[str]:
+        """The indices behind an alias that is written to.
+
+        Raises:
+            ForeignHit: one of them is not ours: a write or a removal would meet another tenant's documents.
+        """
+        found = self._aliased(alias)
+        for index in found:
+            self._cluster.owned.index(alias, index)
+        return found
+
+    def _aliased(self, alias: str) -> Iterable[str]:
         found: Mapping[str, Any] | None = self._cluster.find(alias, "_alias")
         return () if found is None else found.keys()
 
@@ -163,9 +174,9 @@ class Indices:
         mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
         self._check_model(index, mapping)
         wanted, found = shipped("state")["mappings"]["properties"], mapping.get("properties", {})
-        if later := {name: field for name, field in wanted.items() if name in _LATER_STATE_FIELDS and name not in found}:
+        if later := {name: field for name, field in wanted.items() if name in _LATER_STATE_FIELDS and _lacks(found.get(name), field)}:
             self._cluster.put(index, "_mapping", body={"properties": later})
-            found = {**found, **later}
+            found = self._cluster.get(index, "_mapping")[index]["mappings"]["properties"]
         self._refuse(index, list(differences(wanted, found)))
 
     def _ensure_templates(self) -> None:
@@ -222,6 +233,11 @@ class Indices:
     def _now_ready(self, alias: str) -> None:
         with self._lock:
             self._ready.add(alias)
+
+
+def _lacks(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:
+    """True when a field, or a part of it, is not mapped at all; one that is mapped otherwise cannot be changed."""
+    return found is None or not wanted.get("properties", {}).keys() <= found.get("properties", {}).keys()
 
 
 def differences(expected: Mapping[str, Any], found: Mapping[str, Any], path: str = "") -> Iterator[str]:

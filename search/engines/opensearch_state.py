@@ -21,6 +21,7 @@ from search.engines.opensearch_queries import Body, every
 from search.engines.ordering import decoded, encoded
 from search.engines.state_json import as_json, event_json
 from search.ports import StateEntry
+from search.state_facts import Fact, facts_as_json, facts_from_json
 
 _ATTEMPTS = 20
 
@@ -42,12 +43,13 @@ class OpenSearchState:
         body: Mapping[str, Any],
         *,
         labels: Mapping[str, str] | None = None,
+        facts: Mapping[str, Fact] | None = None,
         expected: int | None = None,
         event: Event | None = None,
     ) -> StateEntry:
         """See :class:`search.ports.StateStore`."""
         as_json(dict(labels or {}), "labels")
-        written = {"labels": dict(labels or {}), "body": as_json(dict(body), "body")}
+        written = {"labels": dict(labels or {}), "facts": facts_as_json(facts), "body": as_json(dict(body), "body")}
         told = "" if event is None else event_json(tenant, event)
         for _ in range(_ATTEMPTS):
             stored = self._record(tenant, kind, entry_id)
@@ -84,7 +86,7 @@ class OpenSearchState:
         if after is not None:
             body["search_after"] = list(decoded(after))
         self._cluster.refresh(self._index)
-        found = self._cluster.search(self._index, body)["hits"]["hits"]
+        found = self._cluster.search(self._index, body, tenant=tenant)["hits"]["hits"]
         page = found[:first]
         cursor = encoded((page[-1]["sort"][0], page[-1]["sort"][1])) if len(found) > first else None
         return tuple(_entry(hit["_source"]) for hit in page), cursor
@@ -93,13 +95,13 @@ class OpenSearchState:
         """See :class:`search.ports.StateStore`."""
         keys, removed = [_key(tenant, kind, entry_id) for entry_id in dict.fromkeys(entry_ids)], 0
         for start in range(0, len(keys), MAX_PAGE):
-            removed += self._removed(keys[start : start + MAX_PAGE])
+            removed += self._removed(tenant, keys[start : start + MAX_PAGE])
         return removed
 
-    def _removed(self, keys: Sequence[str]) -> int:
+    def _removed(self, tenant: Tenant, keys: Sequence[str]) -> int:
         removed = 0
         for _ in range(_ATTEMPTS):
-            found = [record for record in self._records(keys) if _present(record)]
+            found = [record for record in self._records(tenant, keys) if _present(record)]
             if not found:
                 return removed
             written, keys = self._changed(found, [removal(record) for record in found])
@@ -112,10 +114,10 @@ class OpenSearchState:
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.StateStore`."""
         removed = 0
-        body: Body = {"size": MAX_PAGE, "_source": ["kind"], "query": every([{"term": {"tenant": tenant}}])}
+        body: Body = {"size": MAX_PAGE, "_source": ["tenant", "kind"], "query": every([{"term": {"tenant": tenant}}])}
         while True:
             self._cluster.refresh(self._index)
-            found = self._cluster.search(self._index, body)["hits"]["hits"]
+            found = self._cluster.search(self._index, body, tenant=tenant)["hits"]["hits"]
             if not found:
                 return removed
             items = self._cluster.bulk([Operation({"delete": {"_index": self._index, "_id": hit["_id"]}}) for hit in found])
@@ -130,7 +132,7 @@ class OpenSearchState:
         body: Body = {"size": MAX_PAGE, "query": every(clauses), "sort": [{"tenant": "asc"}, {"entry_id": "asc"}]}
         self._cluster.refresh(self._index)
         while True:
-            found = self._cluster.search(self._index, body)["hits"]["hits"]
+            found = self._cluster.search(self._index, body, tenant=None)["hits"]["hits"]
             for hit in found:
                 yield Tenant(hit["_source"]["tenant"]), _entry(hit["_source"])
             if len(found) < MAX_PAGE:
@@ -143,7 +145,7 @@ class OpenSearchState:
         sort = [{"outbox_places": "asc"}, {"entry_id": "asc"}]
         body: Body = {"size": first, "_source": ["outbox"], "query": every([{"exists": {"field": "outbox_places"}}]), "sort": sort}
         self._cluster.refresh(self._index)
-        return oldest(self._cluster.search(self._index, body)["hits"]["hits"], first)
+        return oldest(self._cluster.search(self._index, body, tenant=None)["hits"]["hits"], first)
 
     def settle(self, events: Iterable[Event]) -> None:
         """See :class:`search.ports.StateStore`."""
@@ -156,7 +158,7 @@ class OpenSearchState:
         body: Body = {"size": MAX_PAGE, "_source": ["outbox", "kind"], "seq_no_primary_term": True, "query": query}
         for _ in range(_ATTEMPTS):
             self._cluster.refresh(self._index)
-            found = self._cluster.search(self._index, body)["hits"]["hits"]
+            found = self._cluster.search(self._index, body, tenant=None)["hits"]["hits"]
             if not found:
                 return
             self._changed(found, [without(record, ids) for record in found])
@@ -170,11 +172,11 @@ class OpenSearchState:
         return sum(item.fate == "written" for item in items), late
 
     def _record(self, tenant: Tenant, kind: str, entry_id: str) -> Mapping[str, Any] | None:
-        return self._cluster.find(self._index, "_doc", _key(tenant, kind, entry_id))
+        return self._cluster.record(self._index, _key(tenant, kind, entry_id), tenant=tenant)
 
-    def _records(self, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    def _records(self, tenant: Tenant, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         addresses = [{"_index": self._index, "_id": key} for key in keys]
-        return self._cluster.records(addresses, fields="tenant,kind,entry_id,outbox") if addresses else ()
+        return self._cluster.records(addresses, tenant=tenant, fields="tenant,kind,entry_id,outbox") if addresses else ()
 
     def _replaced(self, stored: Mapping[str, Any] | None, record: Mapping[str, Any]) -> bool:
         """Put ``record`` in the place of what was read; False when that has changed meanwhile."""
@@ -210,5 +212,11 @@ def _key(tenant: Tenant, kind: str, entry_id: str) -> str:
 
 def _entry(record: Mapping[str, Any]) -> StateEntry:
     return StateEntry(
-        record["kind"], record["entry_id"], record["version"], instant(record["created_ms"]), json.loads(record["body"]), record["labels"]
+        kind=record["kind"],
+        entry_id=record["entry_id"],
+        version=record["version"],
+        created_at=instant(record["created_ms"]),
+        body=json.loads(record["body"]),
+        labels=record["labels"],
+        facts=facts_from_json(record.get("facts")),
     )

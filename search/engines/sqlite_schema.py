@@ -9,8 +9,8 @@ from search.engines.sqlite_errors import broken, foreign
 APPLICATION_ID = 0x57495344
 """``WISD`` in the file's header: tells our files from other SQLite databases."""
 
-SCHEMA_VERSION = 2
-"""Files of schema 1 have no outbox; they get one when they are opened."""
+SCHEMA_VERSION = 3
+"""Files of schema 1 have no outbox, those of 1 and 2 no facts of entries; they get them when they are opened."""
 
 PASSAGE_BITS = 20
 """A passage's key is ``doc_no << 20 | number``, so that a document's passages are one range without an index of their own."""
@@ -58,6 +58,8 @@ CREATE INDEX outbox_of_tenant ON outbox (tenant);
 CREATE INDEX state_of_kind ON state (kind, tenant, entry_id);
 """
 
+_FACTS = "ALTER TABLE state ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'"
+
 
 def is_empty(connection: sqlite3.Connection) -> bool:
     """True for a file that nobody has written to, or whose first writer died before the first commit."""
@@ -67,7 +69,7 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 def create(connection: sqlite3.Connection, model: str, dimension: int) -> None:
     """Make the tables, inside the caller's write transaction: all of them or none."""
-    _run(connection, _TABLES + _OUTBOX)
+    _run(connection, _TABLES + _OUTBOX + _FACTS)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", [("model", model), ("dimension", dimension), ("generation", 0), ("pruned", 0)])
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -76,12 +78,13 @@ def create(connection: sqlite3.Connection, model: str, dimension: int) -> None:
 def is_outdated(connection: sqlite3.Connection) -> bool:
     """True for a file of ours that an earlier release made and :func:`upgrade` brings up to date."""
     ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-    return bool(ours and connection.execute("PRAGMA user_version").fetchone()[0] == 1)
+    return bool(ours and connection.execute("PRAGMA user_version").fetchone()[0] in (1, 2))
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Add what schema 1 lacks, inside the caller's write transaction."""
-    _run(connection, _OUTBOX)
+    """Add what an earlier schema lacks, inside the caller's write transaction."""
+    outbox = _OUTBOX if connection.execute("PRAGMA user_version").fetchone()[0] == 1 else ""
+    _run(connection, outbox + _FACTS)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from runtime.errors import Conflict, InvalidRequest
 from runtime.events import Event, event_id
 from runtime.tenancy import Tenant
 from search.ports import StateEntry, StateStore
+from search.state_facts import Fact
 
 
 def all_ids(state: StateStore, tenant: Tenant, kind: str, size: int, **labels: str) -> list[str]:
@@ -36,6 +38,54 @@ def test_a_second_put_replaces_and_counts_the_version(state: StateStore, tenant:
     assert (second.version, dict(second.body), dict(second.labels)) == (2, {"m": 2}, {})
     assert second.created_at == first.created_at
     assert state.get(tenant, "trace", "a") == second
+
+
+FACTS: dict[str, Fact] = {
+    "at": datetime(2026, 3, 1, 12, 0, 0, 5000, UTC),
+    "outcome": "answered",
+    "degraded": ("vector_leg", "ä 👍"),
+    "refused": False,
+    "seconds": 1.0,
+    "groundedness": 1 / 3,
+    "claims": 2**53,
+}
+"""One of every type, with whole numbers where there may be fractions."""
+
+
+def test_facts_come_back_as_put_by_every_way_and_are_replaced_with_the_body(state: StateStore, tenant: Tenant) -> None:
+    put = state.put(tenant, "trace", "a", {"n": 1}, facts=FACTS)
+    assert dict(put.facts) == FACTS
+    assert [type(value) for value in put.facts.values()] == [type(value) for value in FACTS.values()]
+    assert state.get(tenant, "trace", "a") == put
+    assert state.entries(tenant, "trace")[0] == (put,)
+    assert [entry for owner, entry in state.scan("trace") if owner == tenant] == [put]
+    assert dict(state.put(tenant, "trace", "a", {"n": 2}, facts={"claims": 0}).facts) == {"claims": 0}
+    assert dict(state.put(tenant, "trace", "a", {"n": 3}).facts) == {}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"question": "what?"},
+        {"seconds": "1.5"},
+        {"seconds": float("nan")},
+        {"seconds": True},
+        {"claims": 1.5},
+        {"claims": 2**63},
+        {"refused": 1},
+        {"at": datetime(2026, 3, 1)},  # noqa: DTZ001 (without a zone is what is refused)
+        {"at": 1},
+        {"outcome": "x" * 501},
+        {"outcome": None},
+        {"degraded": ("x",) * 51},
+        {"degraded": (1,)},
+    ],
+)
+def test_facts_that_are_not_declared_so_are_refused(state: StateStore, tenant: Tenant, facts: Any) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        state.put(tenant, "trace", "a", {}, facts=facts)
+    assert refused.value.field == "facts"
+    assert state.get(tenant, "trace", "a") is None
 
 
 def test_an_entry_never_put_is_none(state: StateStore, tenant: Tenant) -> None:

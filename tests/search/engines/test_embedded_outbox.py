@@ -15,6 +15,7 @@ from runtime.events import Event, event_id
 from runtime.tenancy import Tenant
 from search.engines.embedded import open_embedded
 from search.engines.sqlite_schema import SCHEMA_VERSION
+from search.state_facts import Fact
 from tests.contracts.writes import DIMENSION, MODEL, written
 
 ROOT = Path(__file__).parents[3]
@@ -67,5 +68,19 @@ def test_a_file_of_the_release_before_gets_an_outbox_and_keeps_what_it_has(tmp_p
 def _as_before(path: Path) -> None:
     """Take away what the release before did not have."""
     connection = sqlite3.connect(path)
-    connection.executescript("DROP TABLE outbox; DROP INDEX state_of_kind; PRAGMA user_version = 1;")
+    connection.executescript("DROP TABLE outbox; DROP INDEX state_of_kind; ALTER TABLE state DROP COLUMN facts; PRAGMA user_version = 1;")
     connection.close()
+
+
+def test_a_store_from_before_there_were_facts_gets_them(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    facts: dict[str, Fact] = {"seconds": 0.5, "at": datetime(2026, 3, 1, tzinfo=UTC)}
+    with open_embedded(path, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as engine:
+        engine.state.put(TENANT, "trace", "old", {"n": 1})
+    connection = sqlite3.connect(path)
+    connection.executescript("ALTER TABLE state DROP COLUMN facts; PRAGMA user_version = 2;")
+    connection.close()
+    with open_embedded(path, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as engine:
+        engine.state.put(TENANT, "trace", "new", {"n": 2}, facts=facts)
+        found = {entry.entry_id: (dict(entry.body), dict(entry.facts)) for entry in engine.state.entries(TENANT, "trace")[0]}
+    assert found == {"old": ({"n": 1}, {}), "new": ({"n": 2}, facts)}

@@ -1,10 +1,11 @@
 """Indices that are not as they must be are refused by name, before anything is written to them or read from them."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.resources import files
+from typing import Any
 
 import httpx
 import pytest
@@ -18,6 +19,7 @@ from search.engines.opensearch import OpenSearchEngine, connected, open_opensear
 from search.engines.opensearch_indices import differences, shipped
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_state import _key
+from search.state_facts import FACTS, Fact
 from tests.contracts.writes import DIMENSION, MODEL, written
 from tests.search.engines.scripted import engine_on, settings_of
 
@@ -52,13 +54,20 @@ def test_the_templates_are_package_data() -> None:
     assert {"records.json", "months.json", "ledger.json", "state.json"} <= names
 
 
+def mapped(mappings: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every field of a mapping, at any depth."""
+    for field in mappings.get("properties", {}).values():
+        yield field
+        yield from mapped(field)
+
+
 def test_every_keyword_is_bounded_and_no_source_is_excluded() -> None:
     for name in ("records", "state"):
         body = shipped(name)
         mappings = body.get("template", body)["mappings"]
         assert "_source" not in mappings
         assert mappings["dynamic"] == "strict"
-        assert all(field["ignore_above"] <= 8191 for field in mappings["properties"].values() if field["type"] == "keyword")
+        assert all(field["ignore_above"] <= 8191 for field in mapped(mappings) if field.get("type") == "keyword")
 
 
 def test_differences_name_the_place_and_ignore_what_is_added() -> None:
@@ -256,3 +265,52 @@ def test_a_state_index_of_the_release_before_gets_the_fields_of_the_outbox(
         engine.state.settle([event])
         assert engine.state.outbox() == ()
         assert engine.state.remove(TENANT, "trace", ["run"]) == 1
+
+
+@live
+@pytest.mark.parametrize("missing", [("seconds", "degraded"), None])
+def test_a_state_index_of_an_earlier_release_gets_the_facts_it_lacks(
+    opensearch_url: str, opensearch_prefix: str, http: httpx.Client, missing: tuple[str, ...] | None
+) -> None:
+    body = shipped("state")
+    body["mappings"]["_meta"] |= {"model": MODEL, "dimension": DIMENSION}
+    properties = body["mappings"]["properties"]
+    for name in missing or ():
+        del properties["facts"]["properties"][name]
+    if missing is None:
+        del properties["facts"]
+    http.put(f"/{opensearch_prefix}_state", json=body)
+    old = {
+        "tenant": TENANT,
+        "kind": "trace",
+        "entry_id": "old",
+        "version": 1,
+        "created_ms": 1,
+        "labels": {},
+        "label_terms": [],
+        "body": "{}",
+    }
+    http.put(f"/{opensearch_prefix}_state/_doc/{_key(TENANT, 'trace', 'old')}", json=old)
+    settings = settings_of(opensearch_url, opensearch_prefix)
+    facts: dict[str, Fact] = {"seconds": 1.5, "degraded": ("vector_leg",)}
+    with open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as engine:
+        engine.state.put(TENANT, "trace", "run", {}, facts=facts)
+        found = {entry.entry_id: dict(entry.facts) for entry in engine.state.entries(TENANT, "trace")[0]}
+    assert found == {"old": {}, "run": facts}
+    assert http.get(f"/{opensearch_prefix}_state/_mapping/field/facts.seconds").json()[f"{opensearch_prefix}_state"]["mappings"]
+
+
+@live
+def test_a_state_index_with_facts_of_other_types_is_refused(opensearch_url: str, opensearch_prefix: str, http: httpx.Client) -> None:
+    body = shipped("state")
+    body["mappings"]["_meta"] |= {"model": MODEL, "dimension": DIMENSION}
+    body["mappings"]["properties"]["facts"]["properties"]["seconds"] = {"type": "keyword"}
+    http.put(f"/{opensearch_prefix}_state", json=body)
+    with pytest.raises(Misconfigured, match=r"facts\.properties\.seconds"):
+        opened(opensearch_url, opensearch_prefix)
+
+
+def test_every_fact_is_mapped_with_its_type_and_no_other_is() -> None:
+    mapped = shipped("state")["mappings"]["properties"]["facts"]
+    assert {name: field["type"] for name, field in mapped["properties"].items()} == dict(FACTS)
+    assert mapped["dynamic"] == "strict"
