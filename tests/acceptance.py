@@ -247,6 +247,9 @@ PROMISES: tuple[Promise, ...] = (
     # Deployment
     Promise("deployment", "compose.yaml agrees with its specification and with the code: settings, ports, hosts, files, secrets, versions, rights",
             ("deployment/test_compose.py",)),
+    # Over time
+    Promise("over time", "retention takes whole months by when documents occurred, shows first, and drops nothing that this program did not make",
+            ("search/moving/test_retention.py", f"{CLI}/test_retention.py")),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

@@ -17,7 +17,7 @@ from runtime.telemetry import Metrics
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
-from search.ports import Embedder, Engine, StateStore
+from search.ports import Embedder, Engine, Months, StateStore
 from search.retrieval import Retriever
 from worker.deliveries.duty import DeliverDuty
 from worker.deliveries.sending import Sender
@@ -51,6 +51,7 @@ class Service:
     embedder: Embedder
     engine: Engine
     state: StateStore
+    months: Months
     retriever: Retriever
     ingester: Ingester
     answerer: Answerer
@@ -133,6 +134,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             embedder=embedder,
             engine=store.engine,
             state=store.state,
+            months=store.months,
             retriever=retriever,
             ingester=Ingester(store.engine, embedder, clock, settings),
             answerer=answerer,

@@ -30,6 +30,7 @@ from search.documents import (
 from search.engines import document_rows
 from search.engines.buckets import counted
 from search.engines.columns import Mask, group_number
+from search.engines.embedded_months import EmbeddedMonths
 from search.engines.embedded_state import EmbeddedState
 from search.engines.filtering import passing
 from search.engines.limits import MAX_BUCKET_IDS, MAX_IDS, MAX_PAGE, check_query, check_writes, flaw, within
@@ -74,6 +75,7 @@ class EmbeddedEngine:
         self._corpora: dict[Tenant, Corpus] = {}
         self._lock = Lock()
         self.state = EmbeddedState(store, clock)
+        self.months = EmbeddedMonths(store)
 
     def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
         """See :class:`search.ports.Engine`."""

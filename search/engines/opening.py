@@ -11,7 +11,7 @@ from runtime.errors import Misconfigured
 from runtime.resilience import Guard
 from runtime.settings import Settings
 from search.engines.told import ToldEngine
-from search.ports import Embedder, Engine, StateStore
+from search.ports import Embedder, Engine, Months, StateStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Store:
 
     engine: Engine
     state: StateStore
+    months: Months
     guards: tuple[Guard, ...] = ()
 
 
@@ -37,12 +38,12 @@ def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterato
 
         path = sqlite_path(settings.engine_url)
         with open_embedded(path, model=embedder.model, dimension=embedder.dimension, clock=clock) as embedded:
-            yield Store(ToldEngine(embedded, embedded.state, clock), embedded.state)
+            yield Store(ToldEngine(embedded, embedded.state, clock), embedded.state, embedded.months)
     elif scheme in ("http", "https"):
         from search.engines.opensearch import open_opensearch
 
         with open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock) as cluster:
-            yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state, cluster.guards)
+            yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state, cluster.months, cluster.guards)
     else:
         raise Misconfigured(f"WA_ENGINE_URL must begin with sqlite:/// or http(s)://, not {scheme or 'nothing'}://")
 

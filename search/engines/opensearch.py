@@ -1,6 +1,6 @@
 """The OpenSearch engine: per-tenant monthly indices behind aliases, both legs in one round trip, every call guarded."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -18,6 +18,7 @@ from search.engines.opensearch_counting import Counter
 from search.engines.opensearch_errors import DEPENDENCY
 from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_ledger import Ledger
+from search.engines.opensearch_months import OpenSearchMonths
 from search.engines.opensearch_names import Names, checked_prefix
 from search.engines.opensearch_reading import Reader
 from search.engines.opensearch_state import OpenSearchState
@@ -61,6 +62,11 @@ class OpenSearchEngine:
     def guards(self) -> tuple[Guard, Guard]:
         """What every read and every write goes through; their state is for metrics."""
         return self._cluster.reads, self._cluster.writes
+
+    @property
+    def months(self) -> OpenSearchMonths:
+        """Its months, for retention."""
+        return OpenSearchMonths(self._cluster, self._indices, self._prefix)
 
     def prepare(self) -> None:
         """Make what all tenants share, and refuse indices that this release must not touch."""
@@ -123,9 +129,12 @@ class OpenSearchEngine:
 
     def generation(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`. The number of changes the ledger has seen, from its own count of operations."""
-        answer = self._cluster.find(self._names(tenant).ledger, "_stats", "docs", level="shards")
+        ledger = self._names(tenant).ledger
+        answer = self._cluster.find(ledger, "_stats", "docs", level="shards")
         if answer is None:
             return 0
+        for index in answer["indices"]:
+            self._cluster.owned.index(ledger, index)
         return sum(self._indices.changes_before(index) + _operations(stats["shards"]) for index, stats in answer["indices"].items())
 
     def describe(self) -> Mapping[str, str]:
@@ -163,8 +172,8 @@ def _newest(copy: Mapping[str, object]) -> int:
     return int(numbers["max_seq_no"]) if isinstance(numbers, Mapping) else -1
 
 
-def connected(settings: Settings, clock: Clock) -> Cluster:
-    """The cluster of ``settings.engine_url``; nothing is sent yet."""
+def connected(settings: Settings, clock: Clock, told: Callable[[], None] = lambda: None) -> Cluster:
+    """The cluster of ``settings.engine_url``; nothing is sent yet. ``told`` is called for each answer that held something foreign."""
     url = urlsplit(settings.engine_url)
     port = _port(url)
     client = opensearchpy.OpenSearch(
@@ -176,7 +185,7 @@ def connected(settings: Settings, clock: Clock) -> Cluster:
         pool_maxsize=2 * settings.bulkhead_calls,
     )
     location = f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}"
-    return Cluster(client, _guard(DEPENDENCY, settings, clock), _guard(f"{DEPENDENCY}_writes", settings, clock), location)
+    return Cluster(client, _guard(DEPENDENCY, settings, clock), _guard(f"{DEPENDENCY}_writes", settings, clock), location, told)
 
 
 def _guard(dependency: str, settings: Settings, clock: Clock) -> Guard:

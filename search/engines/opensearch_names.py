@@ -59,6 +59,16 @@ def is_month_index(prefix: str, index: str) -> bool:
     return re.fullmatch(rf"{re.escape(prefix)}-[a-z0-9][a-z0-9_.]*-[0-9]{{6}}-[0-9]{{6}}", index) is not None
 
 
+def is_behind(alias: str, index: str) -> bool:
+    """True when ``index`` has the form of an index of ours behind ``alias``: a month of its tenant, a generation of its month or of its ledger, or the
+    state index itself. No index of another tenant has. An index is behind its own name."""
+    kind = alias.count("-")
+    if kind not in (1, 2):
+        return index == alias
+    generation = r"-[0-9]{6}-[0-9]{6}" if kind == 1 else r"\.[0-9]{6}" if alias.endswith("-ledger") else r"-[0-9]{6}"
+    return re.fullmatch(re.escape(alias) + generation, index) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """All names of one tenant."""
@@ -97,3 +107,10 @@ class Names:
     def holds(self, index: str) -> bool:
         """True when ``index`` is a month index of this tenant."""
         return re.fullmatch(rf"{re.escape(self.alias)}-[0-9]{{6}}-[0-9]{{6}}", index) is not None
+
+    def month_of(self, index: str) -> str:
+        """``2026-01`` of a month index of this tenant; empty for any other name."""
+        if not self.holds(index):
+            return ""
+        month = index.removeprefix(f"{self.alias}-")[:6]
+        return f"{month[:4]}-{month[4:]}"
