@@ -53,6 +53,17 @@ class Settings(BaseSettings):
     embedder_dimension: int = Field(0, ge=0, le=4096, description="length of its vectors; 0 asks the server once")
     embedder_threads: int = Field(0, ge=0, le=64, description="threads of the built-in embedder; 0 = one per core")
 
+    mask: str = Field(
+        "",
+        pattern=r"^(?:(?:email|phone|card|iban)(?:,(?:email|phone|card|iban))*)?$",
+        description="what is masked in everything that is ingested and asked: any of email, phone, card, iban, comma separated; blank = nothing",
+    )
+    mask_region: str = Field(
+        "",
+        pattern=r"^(?:[A-Z]{2})?$",
+        description="country, such as DE, whose phone numbers are also masked without their country code; blank = numbers with + alone",
+    )
+
     default_tenant: str = Field(
         "default", description="tenant of the command line, and of requests without x-tenant-id in development mode"
     )
@@ -139,6 +150,9 @@ class Settings(BaseSettings):
     )
     worker_max_deliveries: int = Field(3, ge=1, le=100, description="times one piece of work is tried before it becomes a dead letter")
     worker_metrics_port: int = Field(8001, ge=0, le=65535, description="port of the worker's /metrics; 0 = none")
+    worker_metrics_host: str = Field(
+        "127.0.0.1", pattern=r"^[A-Za-z0-9.:-]+$", description="address the worker's /metrics binds to; 0.0.0.0 in a container"
+    )
     webhook_secret: SecretStr = Field(SecretStr(""), description="key that webhook deliveries are signed with; needed for webhooks")
     delivery_timeout_s: float = Field(10.0, gt=0, le=120, description="longest wait for one attempt to deliver a digest")
     delivery_attempts: int = Field(6, ge=1, le=100, description="attempts to deliver a digest to one receiver before it stays undelivered")
@@ -168,9 +182,18 @@ class Settings(BaseSettings):
     llm_input_price: float = Field(0.0, ge=0, description="price of a million input tokens, for the cost in traces")
     llm_output_price: float = Field(0.0, ge=0, description="price of a million output tokens, for the cost in traces")
 
-    environment: str = Field("local", pattern=r"^[A-Za-z0-9_-]{1,32}$", description="label on every log line")
+    environment: str = Field("local", pattern=r"^[A-Za-z0-9_-]{1,32}$", description="label on every log line and span")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least severe line that is written")
     log_format: Literal["auto", "json", "pretty"] = Field("auto", description="auto = pretty on a terminal, JSON otherwise")
+    log_sample: int = Field(
+        1000, ge=0, le=1_000_000, description="lines of one kind written a minute, errors and audit apart; the rest are counted; 0 = all"
+    )
+    otlp_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://\S+)?$",
+        description="URL of an OpenTelemetry collector that takes OTLP over HTTP (port 4318); blank = no spans",
+    )
+    otlp_tenant: Literal["none", "hash"] = Field("none", description="whether spans tell a keyed hash of the tenant")
 
     @classmethod
     def settings_customise_sources(

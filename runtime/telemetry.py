@@ -13,8 +13,10 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
 
 from runtime.guard_metrics import GuardCollector
+from runtime.log_sampling import SampledHandler
 from runtime.resilience import Guarded
 from runtime.settings import Settings
+from runtime.tracing import ids
 
 AUDIT = "audit"
 """Name of the logger of :func:`audit_logger`."""
@@ -43,6 +45,7 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
     renderer: Any = structlog.dev.ConsoleRenderer(colors=stream.isatty()) if pretty else structlog.processors.JSONRenderer()
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        _traced,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _environment(settings.environment),
@@ -54,11 +57,10 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    _take_over_stdlib(stream, level, shared, renderer)
+    _take_over_stdlib(SampledHandler(stream, settings.log_sample, unsampled=(AUDIT,)), level, shared, renderer)
 
 
-def _take_over_stdlib(stream: TextIO, level: int, shared: list[Any], renderer: Any) -> None:
-    handler = logging.StreamHandler(stream)
+def _take_over_stdlib(handler: logging.Handler, level: int, shared: list[Any], renderer: Any) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -77,6 +79,13 @@ def _take_over_stdlib(stream: TextIO, level: int, shared: list[Any], renderer: A
         logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
     logging.getLogger(AUDIT).setLevel(logging.INFO if level < logging.ERROR else level)
     logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # it logs a traceback for each failed call, which we translate and count
+
+
+def _traced(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    """Which span was going on, where spans are recorded."""
+    if (place := ids()) is not None:
+        event["trace_id"], event["span_id"] = place
+    return event
 
 
 def _environment(name: str) -> Callable[[Any, str, dict[str, Any]], dict[str, Any]]:
@@ -121,6 +130,7 @@ _REASONS = (
     "NOT_A_QUESTION", "NO_DOCUMENTS", "OFF_TOPIC", "NOT_ANSWERED", "UNSUPPORTED", "CONFLICTING", "TOO_FEW", "BUDGET_EXCEEDED",
 )  # fmt: skip
 _LOOKS = ("clear", "breached", "no_observation", "error")
+_SPANS = ("exported", "failed", "dropped")
 _RECEIVED = ("indexed", "updated", "unchanged", "duplicate", "rejected")
 _GATED = ("passed", "failed", "ungated", "error")
 
@@ -185,6 +195,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_llm_tokens_total", "counter", "Tokens sent to and received from language models", ("role", "direction")),
     MetricSpec("wa_eval_runs_total", "counter", "Evaluation runs, by result of the gate", ("result",), values=_GATED),
     MetricSpec("wa_eval_score_ratio", "gauge", "Latest score of an evaluation, by metric", ("metric",)),
+    MetricSpec("wa_spans_total", "counter", "Spans that ended, by what became of them", ("outcome",), values=_SPANS),
     MetricSpec("wa_breaker_state", "gauge", "Circuit of a dependency: 0 closed, 1 half open, 2 open", ("dependency",), read=True),
     MetricSpec("wa_bulkhead_in_flight", "gauge", "Calls to a dependency in progress", ("dependency",), read=True),
     MetricSpec("wa_retries_total", "counter", "Repeated calls to a dependency", ("dependency",), read=True),
@@ -199,9 +210,10 @@ PROCESS_METRICS = (
 
 def _exemplar() -> dict[str, str] | None:
     """The trace of what is being done, else its correlation id: both are in every log line of it too."""
-    known = structlog.contextvars.get_contextvars()
-    found = next(((name, str(known[name])) for name in ("trace_id", "correlation_id") if known.get(name)), None)
-    return None if found is None else dict([found])
+    if (place := ids()) is not None:
+        return {"trace_id": place[0]}
+    known = structlog.contextvars.get_contextvars().get("correlation_id")
+    return {"correlation_id": str(known)} if known else None
 
 
 class Metrics:

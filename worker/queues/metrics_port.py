@@ -1,4 +1,4 @@
-"""The worker's /metrics, on loopback like every port of the development mode."""
+"""The worker's /metrics, on loopback unless asked otherwise."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,16 +14,19 @@ def serving_metrics(settings: Settings, registry: CollectorRegistry) -> Iterator
     """Serve the registry as long as the body lasts; nothing with port 0.
 
     Raises:
-        Misconfigured: the port is taken.
+        Misconfigured: the port is taken, or the address is none of this machine's.
     """
-    port = settings.worker_metrics_port
+    host, port = settings.worker_metrics_host, settings.worker_metrics_port
     if not port:
         yield
         return
     try:
-        server, thread = start_http_server(port, "127.0.0.1", registry)
+        server, thread = start_http_server(port, host, registry)
     except OSError as error:
-        raise Misconfigured(f"WA_WORKER_METRICS_PORT: port {port} cannot be served ({error.strerror}); choose another, or 0") from error
+        reason = error.strerror or str(error)
+        raise Misconfigured(
+            f"WA_WORKER_METRICS_PORT: port {port} of {host} (WA_WORKER_METRICS_HOST) cannot be served ({reason}); choose another, or 0"
+        ) from error
     try:
         yield
     finally:
