@@ -1,6 +1,9 @@
 """Time as a parameter: nothing below the doors calls ``time`` or ``datetime.now`` by itself."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -69,6 +72,33 @@ class Deadline:
         """Raise :class:`DeadlineExceeded` when no time is left for ``doing``."""
         if self.remaining_s() <= 0.0:
             raise DeadlineExceeded(f"no time left for {doing}; ask again with a larger time budget")
+
+
+_AROUND: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def within(deadline: Deadline) -> Iterator[None]:
+    """Every guarded call of the body keeps to this deadline, whatever it was handed itself; of nested ones the soonest holds."""
+    token = _AROUND.set(soonest(deadline))
+    try:
+        yield
+    finally:
+        _AROUND.reset(token)
+
+
+def soonest(deadline: Deadline) -> Deadline:
+    """This deadline, or that of the body around the caller (:func:`within`) when that comes sooner."""
+    around = _AROUND.get()
+    return around if around is not None and around.remaining_s() < deadline.remaining_s() else deadline
+
+
+def time_left_s(most_s: float | None) -> float | None:
+    """Seconds that may be waited for: at most ``most_s`` (None: any time), and no longer than :func:`within` allows. Never below a millisecond, which
+    is what drivers take for a wait that ends at once."""
+    around = _AROUND.get()
+    left = [each for each in (most_s, None if around is None else around.remaining_s()) if each is not None]
+    return max(0.001, min(left)) if left else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ The bulkhead is outermost, so that waiting callers are bounded too. The breaker 
 outages and not on single failures. Only :class:`Unavailable` is a failure; any other error means that the dependency answered.
 """
 
+import itertools
 import random
 import threading
 import time
@@ -15,8 +16,9 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import tenacity
 
-from runtime.clock import Clock, Deadline
+from runtime.clock import Clock, Deadline, soonest, within
 from runtime.errors import CircuitOpen, DeadlineExceeded, Unavailable
+from runtime.tracing import Span, span
 
 T = TypeVar("T")
 
@@ -184,6 +186,7 @@ class Guard:
 
     def call(self, fn: Callable[[float], T], *, deadline: Deadline | None = None, repeatable: bool) -> T:
         """``fn(timeout_s)``, guarded. ``timeout_s`` is what remains of the deadline; the driver must keep to it, as a thread cannot be cancelled.
+        A deadline around the caller (:func:`runtime.clock.within`) holds as well.
 
         ``repeatable`` is True only when calling twice does what calling once does.
 
@@ -192,10 +195,11 @@ class Guard:
             CircuitOpen: the dependency failed too often lately.
             Unavailable: too many calls are in progress, or the last attempt failed so.
         """
-        deadline = deadline or Deadline.after(self._timeout_s, self._clock)
-        deadline.check(f"a call to {self.dependency}")
-        with self._slot(deadline), self._breaker.admitted():
-            return self._attempts(fn, deadline, repeatable=repeatable)
+        deadline = soonest(deadline or Deadline.after(self._timeout_s, self._clock))
+        with span(f"call {self.dependency}", kind="client", dependency=self.dependency) as told:
+            deadline.check(f"a call to {self.dependency}")
+            with self._slot(deadline), self._breaker.admitted():
+                return self._attempts(fn, deadline, told, repeatable=repeatable)
 
     @contextmanager
     def _slot(self, deadline: Deadline) -> Iterator[None]:
@@ -217,10 +221,15 @@ class Guard:
             self._in_flight += in_flight
             self._retries += retries
 
-    def _attempts(self, fn: Callable[[float], T], deadline: Deadline, *, repeatable: bool) -> T:
+    def _attempts(self, fn: Callable[[float], T], deadline: Deadline, told: Span, *, repeatable: bool) -> T:
+        numbers = itertools.count(1)
+
         def attempt() -> T:
             deadline.check(f"a call to {self.dependency}")
-            return fn(min(self._timeout_s, deadline.remaining_s()))
+            told.set(attempts=next(numbers))
+            timeout_s = min(self._timeout_s, deadline.remaining_s())
+            with within(Deadline.after(timeout_s, self._clock)):  # for drivers whose timeout is of one read, however many there are
+                return fn(timeout_s)
 
         if not repeatable:
             return attempt()

@@ -139,6 +139,17 @@ class Settings(BaseSettings):
     redis_url: str = Field(
         "", description="redis://host:6379/0 of a Redis or Valkey: broker of the workers and event streams; blank = none"
     )
+    redis_timeout_s: float = Field(
+        2.0, gt=0, le=60, description="longest wait for one call to that server, and for one answer of the broker to a worker"
+    )
+    cache: Literal["auto", "memory", "off"] = Field(
+        "auto",
+        description="where answers and counts are kept for a while: auto = in Redis where WA_REDIS_URL names one, else in memory; memory; off",
+    )
+    cache_entries: int = Field(512, ge=1, le=1_000_000, description="answers and counts kept in memory; 64 MiB of them at most")
+    cache_ttl_s: float = Field(
+        300.0, ge=1, le=86_400, description="how long one is kept; a change of the tenant's documents ends it at once"
+    )
     monitor_interval_s: float = Field(60.0, ge=1, le=86_400, description="how often due monitors, jobs and deliveries are looked for")
     monitor_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one evaluation of a monitor")
     worker_concurrency: int = Field(2, ge=1, le=256, description="pieces of work one worker process does at once")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from grounding.language_models.endpoint import Endpoint
 from grounding.language_models.failing import SAID, NotUsable, why_of
 from grounding.language_models.opening import Place, open_endpoints, places
-from runtime.clock import Clock
+from runtime.clock import Clock, Deadline
 from runtime.errors import Misconfigured, ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
@@ -91,16 +91,16 @@ def language_models(settings: Settings, clock: Clock) -> Iterator[Check]:
             elif not endpoints:
                 yield Check("language models", "ok", "none configured; answers quote the documents")
             for endpoint, place in zip(endpoints, places(settings), strict=True):
-                yield _language_model(endpoint, place)
+                yield _language_model(endpoint, place, Deadline.after(LLM_TIMEOUT_S, clock))
     except Misconfigured as error:
         yield Check("language models", "wrong", str(error), "see docs/language_models.md")
 
 
-def _language_model(endpoint: Endpoint, place: Place) -> Check:
+def _language_model(endpoint: Endpoint, place: Place, deadline: Deadline) -> Check:
     name = f"language model, {place.name}"
     found = f"{place.model} at {urlsplit(place.url).netloc.rpartition('@')[2]}, {'key ********' if place.key else 'no key'}"
     try:
-        listed = endpoint.names(LLM_TIMEOUT_S)
+        listed = endpoint.names(deadline)
     except (NotUsable, Unavailable) as error:
         return Check(
             name,

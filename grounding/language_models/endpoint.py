@@ -41,13 +41,16 @@ class Endpoint:
         """
         return self.guard.call(lambda timeout_s: self._sent(request, timeout_s, deadline), deadline=deadline, repeatable=True)
 
-    def names(self, timeout_s: float) -> tuple[str, ...]:
-        """The models the server lists; asked once, for the doctor.
+    def names(self, deadline: Deadline) -> tuple[str, ...]:
+        """The models the server lists; for the doctor.
 
         Raises:
             Unavailable: it does not answer.
             NotUsable: it refuses the key, or lists nothing.
         """
+        return self.guard.call(self._listed, deadline=deadline, repeatable=True)
+
+    def _listed(self, timeout_s: float) -> tuple[str, ...]:
         import httpx2
         import openai
 

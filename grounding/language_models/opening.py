@@ -18,6 +18,7 @@ from runtime.errors import Misconfigured
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
+from runtime.wire import keep_to_deadlines
 
 LONGEST_WAIT_S = 0.5
 """Between two attempts at one endpoint: the other endpoint, or the documents themselves, answer sooner than a server recovers."""
@@ -97,6 +98,7 @@ def _open(place: Place, settings: Settings, clock: Clock, metrics: Metrics) -> I
     )
     transport = BoundedTransport(settings.llm_max_output_tokens)
     with httpx2.Client(transport=transport, headers={"accept-encoding": "identity"}, follow_redirects=False) as http:
+        keep_to_deadlines(http)
         client = OpenAI(
             base_url=place.url, api_key=place.key or NO_KEY, max_retries=0, http_client=http, default_headers=_nothing_of_ours()
         )

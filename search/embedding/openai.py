@@ -13,6 +13,7 @@ from runtime.clock import Clock, Deadline, SystemClock
 from runtime.errors import Misconfigured, Unavailable
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
+from runtime.wire import keep_to_deadlines
 from search.documents import Vectors
 
 DEPENDENCY = "embedder"
@@ -161,6 +162,7 @@ def open_openai(name: str, settings: Settings, clock: Clock | None = None) -> It
     )
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with httpx.Client(base_url=_base_url(settings.embedder_url), headers=headers) as client:
+        keep_to_deadlines(client)
         yield OpenAICompatible(name, client, guard, key=key, dimension=settings.embedder_dimension)
 
 

@@ -60,4 +60,4 @@ def _bus(settings: Settings, clock: Clock) -> EventBus:
         return LocalBus(clock)
     from worker.events.redis_bus import open_redis_bus
 
-    return open_redis_bus(settings)
+    return open_redis_bus(settings, clock)

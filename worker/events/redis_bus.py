@@ -5,29 +5,32 @@ is why effects are had by compare-and-set. Each change of hands counts up a numb
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-import redis
 import redis.exceptions
 
+from runtime.clock import Clock, SystemClock
 from runtime.errors import Unavailable
 from runtime.events import event_as_json, event_from_json
+from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from worker.events.bus import MAX_DELIVERIES, SHARDS, DeadMessage, Delivery, Lag, Sequenced, shard_of
+from worker.queues.redis_client import redis_client
 
-CALL_TIMEOUT_S = 5.0
-"""Nothing here waits on the server, so that this is above every answer's time; redis-py by itself waits for ever."""
-CONNECT_TIMEOUT_S = 2.0
+DEPENDENCY = "redis"
+TIMEOUT_S = 2.0
+"""Nothing here waits on the server, so that this is above every answer's time."""
 UNREACHABLE: tuple[type[Exception], ...] = (
     redis.exceptions.RedisError,
     redis.exceptions.RedisClusterException,  # this and the next are not of that family
     redis.exceptions.ChildDeadlockedError,
     OSError,
 )
+T = TypeVar("T")
 _DEAD_KEPT = 10_000
 _PAGE = 500
 
@@ -50,23 +53,41 @@ return held
 
 
 class RedisBus:
-    """Implements :class:`worker.events.bus.EventBus`; safe to use from many threads. Make it after a fork; connects at the first call."""
+    """Implements :class:`worker.events.bus.EventBus`; safe to use from many threads. Make it after a fork; connects at the first call.
 
-    def __init__(self, url: str, prefix: str, *, length: int, handling_s: float = 60.0) -> None:
-        self._client: Any = redis.Redis.from_url(
-            url, socket_timeout=CALL_TIMEOUT_S, socket_connect_timeout=CONNECT_TIMEOUT_S, decode_responses=True
-        )
+    Every call goes through the guard. What sends or takes messages is not repeated there: whoever does so repeats it anyway, later.
+    """
+
+    def __init__(
+        self, url: str, prefix: str, *, length: int, handling_s: float = 60.0, timeout_s: float = TIMEOUT_S, guard: Guard | None = None
+    ) -> None:
+        self._client = redis_client(url, timeout_s, decode_responses=True)
+        self._guard = guard or Guard(DEPENDENCY, timeout_s=timeout_s, clock=SystemClock())
         self._prefix = f"{prefix}:ev"
         self._length = max(1, length // SHARDS)
         self._handling_ms = int(handling_s * 1000)
         self._ready: set[str] = set()
         self._turns = count()
 
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What every call goes through."""
+        return (self._guard,)
+
+    def _guarded(self, call: Callable[[], T], *, repeatable: bool = False) -> T:
+        def translate(_timeout_s: float) -> T:
+            with _translated():
+                return call()
+
+        return self._guard.call(translate, repeatable=repeatable)
+
     def publish(self, messages: Sequence[Sequenced]) -> None:
         """See :class:`worker.events.bus.EventBus`."""
-        if not messages:
-            return
-        with _translated(), self._client.pipeline(transaction=True) as pipe:
+        if messages:
+            self._guarded(lambda: self._published(messages))
+
+    def _published(self, messages: Sequence[Sequenced]) -> None:
+        with self._client.pipeline(transaction=True) as pipe:
             for message in messages:
                 fields = {"sequence": message.sequence, "event": json.dumps(event_as_json(message.event), separators=(",", ":"))}
                 pipe.xadd(self._stream(shard_of(message.event.tenant)), fields, maxlen=self._length, approximate=True)
@@ -74,7 +95,10 @@ class RedisBus:
 
     def read(self, group: str, consumer: str, *, first: int = 100) -> tuple[Delivery, ...]:
         """See :class:`worker.events.bus.EventBus`."""
-        with _translated(), self._with_groups(group):
+        return self._guarded(lambda: self._read(group, consumer, first))
+
+    def _read(self, group: str, consumer: str, first: int) -> tuple[Delivery, ...]:
+        with self._with_groups(group):
             held = self._standing(group, self._held(group, consumer))
             again: list[Delivery] = []
             for shard, standing in held.items():
@@ -150,38 +174,48 @@ class RedisBus:
 
     def acknowledge(self, group: str, deliveries: Sequence[Delivery]) -> None:
         """See :class:`worker.events.bus.EventBus`."""
-        if not deliveries:
-            return
-        with _translated(), self._client.pipeline(transaction=False) as pipe:
+        if deliveries:
+            self._guarded(lambda: self._acknowledged(group, deliveries), repeatable=True)
+
+    def _acknowledged(self, group: str, deliveries: Sequence[Delivery]) -> None:
+        with self._client.pipeline(transaction=False) as pipe:
             for delivery in deliveries:
                 pipe.xack(self._stream(delivery.shard), group, delivery.message_id)
             pipe.execute()
 
     def dead(self, *, first: int = 100) -> tuple[DeadMessage, ...]:
         """See :class:`worker.events.bus.EventBus`."""
-        with _translated():
-            found = self._client.xrevrange(self._dead, count=first)
+        found = self._guarded(lambda: self._client.xrevrange(self._dead, count=first), repeatable=True)
         return tuple(DeadMessage(said["group"], int(said["shard"]), said["content"], int(said["times"])) for _, said in found)
 
     def lag(self, group: str) -> Lag:
         """See :class:`worker.events.bus.EventBus`."""
-        with _translated(), self._with_groups(group):
+        return self._guarded(lambda: self._lag(group), repeatable=True)
+
+    def _lag(self, group: str) -> Lag:
+        with self._with_groups(group):
             found = self._standing(group, range(SHARDS)).values()
         return Lag(sum(each["lag"] or 0 for each in found), sum(each["pending"] for each in found))
 
     def forget(self, tenant: Tenant) -> int:
         """See :class:`worker.events.bus.EventBus`."""
-        with _translated():
-            removed = self._forgotten(self._stream(shard_of(tenant)), lambda fields: _tenant_in(fields) == tenant)
-            return removed + self._forgotten(self._dead, lambda said: _tenant_in(_loaded(said.get("content", ""))) == tenant)
+        removed = self._forgotten(self._stream(shard_of(tenant)), lambda fields: _tenant_in(fields) == tenant)
+        return removed + self._forgotten(self._dead, lambda said: _tenant_in(_loaded(said.get("content", ""))) == tenant)
 
     def _forgotten(self, stream: str, is_theirs: Any) -> int:
+        """A page is one call, as there may be very many."""
         start, removed = "-", 0
-        while page := self._client.xrange(stream, start, "+", count=_PAGE):
+        while page := self._page(stream, start):
             theirs = [message_id for message_id, fields in page if is_theirs(fields)]
-            removed += self._client.xdel(stream, *theirs) if theirs else 0
+            removed += self._removed(stream, theirs) if theirs else 0
             start = f"({page[-1][0]}"
         return removed
+
+    def _page(self, stream: str, start: str) -> Any:
+        return self._guarded(lambda: self._client.xrange(stream, start, "+", count=_PAGE), repeatable=True)
+
+    def _removed(self, stream: str, message_ids: Sequence[str]) -> int:
+        return self._guarded(lambda: int(self._client.xdel(stream, *message_ids)))
 
     def close(self) -> None:
         """See :class:`worker.events.bus.EventBus`."""
@@ -201,7 +235,7 @@ class RedisBus:
 
     def _lost(self, group: str) -> NoReturn:
         self._ready.discard(group)
-        raise Unavailable("the event bus lost its streams and makes them again", dependency="redis")
+        raise Unavailable("the event bus lost its streams and makes them again", dependency=DEPENDENCY)
 
     def _make_groups(self, group: str) -> None:
         with self._client.pipeline(transaction=False) as pipe:
@@ -221,9 +255,20 @@ class RedisBus:
         return f"{self._prefix}:dead"
 
 
-def open_redis_bus(settings: Settings) -> RedisBus:
+def open_redis_bus(settings: Settings, clock: Clock) -> RedisBus:
     """The bus of this deployment."""
-    return RedisBus(settings.redis_url, settings.index_prefix, length=settings.event_stream_length)
+    guard = Guard(
+        DEPENDENCY,
+        timeout_s=settings.redis_timeout_s,
+        clock=clock,
+        bulkhead_calls=settings.bulkhead_calls,
+        retry=RetryPolicy(attempts=settings.retry_attempts),
+        breaker_failures=settings.breaker_failures,
+        breaker_open_s=settings.breaker_open_s,
+    )
+    return RedisBus(
+        settings.redis_url, settings.index_prefix, length=settings.event_stream_length, timeout_s=settings.redis_timeout_s, guard=guard
+    )
 
 
 @contextmanager
@@ -232,7 +277,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except UNREACHABLE as error:
-        raise Unavailable(f"the event bus does not serve us ({type(error).__name__}); check WA_REDIS_URL", dependency="redis") from error
+        raise Unavailable(f"the event bus does not serve us ({type(error).__name__}); check WA_REDIS_URL", dependency=DEPENDENCY) from error
 
 
 def _by_stream(found: Any) -> list[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]:

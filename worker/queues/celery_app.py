@@ -9,7 +9,6 @@ from kombu.entity import Queue
 from runtime.settings import Settings
 from worker.duties import QUEUES
 from worker.queues.broker_settings import check_broker, key_prefix
-from worker.queues.ledger import CALL_TIMEOUT_S
 
 TICKS = "ticks"
 """Ticks, heartbeats and the spreading of what a tick found: a queue of their own, so that no backlog delays them. Every worker serves it."""
@@ -48,7 +47,8 @@ def _transport(settings: Settings) -> dict[str, Any]:
         "interval_start": 0,
         "interval_step": 0.1,
         "interval_max": 0.2,
-        "socket_connect_timeout": CALL_TIMEOUT_S,
+        "socket_connect_timeout": settings.redis_timeout_s,
+        "socket_timeout": settings.redis_timeout_s,  # a broker that takes connections and says nothing would hold a publisher for ever
         "socket_keepalive": True,
     }
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-import redis
-
 from runtime.clock import Clock
 from runtime.errors import Unavailable
 from runtime.resilience import Guard
@@ -19,8 +17,8 @@ from runtime.settings import Settings
 from worker.duties import Work
 from worker.queues.broker_errors import BROKER, translated
 from worker.queues.broker_settings import key_prefix
+from worker.queues.redis_client import redis_client
 
-CALL_TIMEOUT_S = 2.0
 COUNTED_FOR_S = 86_400
 SILENCED_FOR_S = 600
 QUEUED, RUNNING, DEAD = b"queued", b"running", b"dead"
@@ -181,7 +179,7 @@ class Ledger:
 
 def open_ledger(settings: Settings, clock: Clock) -> Ledger:
     """The notes of this deployment; connects at the first call."""
-    client = redis.Redis.from_url(settings.redis_url, socket_timeout=CALL_TIMEOUT_S, socket_connect_timeout=CALL_TIMEOUT_S)
+    client = redis_client(settings.redis_url, settings.redis_timeout_s)
     return Ledger(client, broker_guard(settings, clock), key_prefix(settings), Spans.of(settings))
 
 
@@ -189,7 +187,7 @@ def broker_guard(settings: Settings, clock: Clock) -> Guard:
     """The guard of calls to the broker. They are not repeated: what they are for is found again at the next tick."""
     return Guard(
         BROKER,
-        timeout_s=CALL_TIMEOUT_S,
+        timeout_s=settings.redis_timeout_s,
         clock=clock,
         bulkhead_calls=settings.bulkhead_calls,
         breaker_failures=settings.breaker_failures,

@@ -1,0 +1,30 @@
+"""Clients of Redis that repeat nothing by themselves and keep to the time of the call they are part of."""
+
+import socket
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from runtime.wire import TimedSocket
+
+
+class _TimedConnection(redis.Connection):
+    """Over TLS or a local socket the library's own connections are used, whose timeout is of one read."""
+
+    def _connect(self) -> socket.socket:
+        return TimedSocket.of(super()._connect())  # type: ignore[no-untyped-call]
+
+
+def redis_client(url: str, timeout_s: float, **options: Any) -> Any:
+    """A client that connects at its first call; ``timeout_s`` bounds connecting and each read (the library by itself waits for ever), and the guard around
+    a call bounds all of it."""
+    return redis.Redis.from_url(
+        url,
+        connection_class=_TimedConnection,
+        socket_timeout=timeout_s,
+        socket_connect_timeout=timeout_s,
+        retry=Retry(NoBackoff(), 0),
+        **options,
+    )
