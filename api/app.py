@@ -3,13 +3,15 @@
 import contextlib
 import sys
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from graphql import GraphQLSchema
 from starlette.exceptions import HTTPException
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Match, Route, WebSocketRoute
 
 from api import delivery_operations, operating, rest, rest_jobs
 from api.digest_feed import DigestFeed
@@ -24,6 +26,7 @@ from api.identity.challenge import challenge
 from api.identity.gate import Gate
 from api.mcp_http import McpEndpoint
 from api.mcp_server import mcp_server
+from api.openapi import describe
 from api.pages import page
 from api.readiness import Readiness, release
 from api.tenancy import authenticator, check_binding, check_credentials, credentials_of
@@ -35,6 +38,8 @@ from runtime.tenancy import Tenant
 from worker.monitors.digest import Digest
 from worker.opening import Service, open_service
 
+NO_SPANS: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+"""The framework's own telemetry would tell query strings and the messages of errors, which hold what people wrote."""
 DRAIN_S = 20
 """How long requests in progress may take to finish when the process is asked to stop."""
 
@@ -50,7 +55,9 @@ def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_
         async with endpoint.run(), feed.run():
             yield
 
-    app = FastAPI(title="WisdomAgent", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False)
+    app = FastAPI(
+        title="WisdomAgent", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False, telemetry=NO_SPANS
+    )
     app.state.doors = doors
     schema = executable_schema()
     app.router.routes.append(_graphql_route(schema, doors))
@@ -60,6 +67,7 @@ def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_
     app.include_router(operating.router)
     app.include_router(rest.router)
     app.include_router(rest_jobs.router)
+    describe(app, schema)
     _handle_errors(app)
     app.add_middleware(Edge, settings=service.settings, metrics=service.metrics)
     return app
@@ -74,7 +82,7 @@ def serve(settings: Settings) -> None:
     configure_logging(settings)
     check_binding(settings)
     check_credentials(settings)
-    with open_service(settings) as service:
+    with open_service(settings, role="api") as service:
         if settings.auth == "none":
             logger(__name__).warning(
                 "development mode: anybody on this machine may name any tenant", auth=settings.auth, host=settings.host
@@ -122,6 +130,12 @@ def _graphql_route(schema: GraphQLSchema, doors: Doors) -> Route:
     return Route("/graphql", graphql, methods=list(METHODS))
 
 
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """What a path may be called with, by all routes that have it: the router would name those of the first."""
+    matching = (route for route in app.router.routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for route in matching for method in route.methods or ()})
+
+
 def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(ServiceError)
     async def planned(request: Request, error: ServiceError) -> Response:
@@ -132,6 +146,8 @@ def _handle_errors(app: FastAPI) -> None:
     async def routed(request: Request, error: HTTPException) -> Response:
         response = problem_response(http_fault(error.status_code, str(error.detail)), request.url.path, correlation_of(request))
         response.headers.update(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            response.headers["allow"] = ", ".join(_methods(app, request))
         return response
 
     @app.exception_handler(RequestValidationError)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from api import operations, rendering
 from api.arguments import budget_from, filters_from, top_k_from
@@ -15,6 +15,9 @@ from api.json_text import read_json, write_json
 from api.json_values import Json
 from api.validation import invalid_request
 from search.retrieval import Fusion
+
+AT_LEAST_ONE: dict[str, JsonValue] = {"minimum": 1}
+"""Told in the description alone: the core refuses less, in its own words."""
 
 
 class _Body(BaseModel):
@@ -38,17 +41,17 @@ class FilterBody(_Body):
 class BudgetBody(_Body):
     """Ceilings of one run; each is clamped to the server's own."""
 
-    max_steps: int | None = Field(None, description="steps")
-    max_calls_per_tool: int | None = Field(None, description="calls of one tool")
-    max_tokens: int | None = Field(None, description="tokens of evidence")
-    timeout_s: float | None = Field(None, description="wall clock, in seconds")
+    max_steps: int | None = Field(None, description="steps", json_schema_extra=AT_LEAST_ONE)
+    max_calls_per_tool: int | None = Field(None, description="calls of one tool", json_schema_extra=AT_LEAST_ONE)
+    max_tokens: int | None = Field(None, description="tokens of evidence", json_schema_extra=AT_LEAST_ONE)
+    timeout_s: float | None = Field(None, description="wall clock, in seconds", json_schema_extra={"exclusiveMinimum": 0})
 
 
 class AskBody(_Body):
     """A question."""
 
     question: str = Field(description="what to answer, in plain words")
-    top_k: int | None = Field(None, description="how many hits to rank and show")
+    top_k: int | None = Field(None, description="how many hits to rank and show", json_schema_extra=AT_LEAST_ONE)
     filters: FilterBody | None = Field(None, description="which documents may be used")
     budget: BudgetBody | None = Field(None, description="ceilings for this run")
     time_zone: str | None = Field(None, description="zone of local days")
@@ -57,8 +60,8 @@ class AskBody(_Body):
 class SearchBody(_Body):
     """A query."""
 
-    query: str = Field(description='words, codes or "quoted phrases"')
-    top_k: int | None = Field(None, description="how many hits")
+    query: str = Field(description='words, codes or "quoted phrases"', json_schema_extra={"minLength": 1})
+    top_k: int | None = Field(None, description="how many hits", json_schema_extra=AT_LEAST_ONE)
     filters: FilterBody | None = Field(None, description="which documents may be found")
     fusion: Fusion | None = Field(None, description="how the two legs are merged")
     time_zone: str | None = Field(None, description="zone of local days in filters")

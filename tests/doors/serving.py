@@ -24,7 +24,11 @@ class _Announcing(uvicorn.Server):
 @contextmanager
 def running(app: ASGIApp) -> Iterator[str]:
     """Serve ``app`` and yield its address; requests in progress are finished at the end."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.socket(
+        socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    ) as listening:  # named, or asyncio leaves Nagle's algorithm on
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(100)
         server = _Announcing(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="web server")
         thread.start()
