@@ -14,11 +14,20 @@ from api.json_text import write_json
 from runtime.clock import Stopwatch, SystemClock
 from runtime.settings import Settings
 from runtime.telemetry import Metrics, correlated, correlation_id, logger
+from runtime.tracing import NOTHING, Span, asked_in, carrier, span
 
 CORRELATION_HEADER = "x-correlation-id"
 
+TRACED = "traced"
+"""Where in the state of a request its place in a trace is, for doors that serve it in another task."""
+
 EXACT_PATHS = frozenset({"/graphql", "/mcp"})
 """Routes that are applications of their own, which the router does not name."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+PROBES = frozenset({"/health", "/livez", "/ready", "/readyz", "/metrics"})
+"""Routes that machines ask all the time: neither logged nor traced."""
 
 PROTECTION = {
     "x-content-type-options": "nosniff",
@@ -49,12 +58,14 @@ class Edge:
         identifier = correlation_id(Headers(scope=scope).get(CORRELATION_HEADER))
         scope.setdefault("state", {})["correlation_id"] = identifier
         watch, reply = Stopwatch.start(SystemClock()), _Reply(send, identifier)
-        with correlated(identifier):
+        with correlated(identifier), _span(scope, identifier) as told:
+            scope["state"][TRACED] = carrier()
             try:
                 await self._serve(scope, receive, reply)
             except Exception as error:  # noqa: BLE001 (the last door: whatever escaped becomes a masked problem)
+                told.failed(type(error).__name__)
                 await reply.problem(scope, receive, fault_of(error))
-            self._record(scope, reply.status, watch.elapsed_s())
+            self._record(scope, reply.status, watch.elapsed_s(), told)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: "_Reply") -> None:
         fault = self._refused(Headers(scope=scope))
@@ -75,12 +86,28 @@ class Edge:
             return http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
         return None
 
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, seconds: float, told: Span) -> None:
         operation = str(getattr(scope.get("route"), "path", scope["path"] if scope["path"] in EXACT_PATHS else "other"))
+        told.rename(f"{_method(scope)} {operation}")
+        told.set(http_route=operation, http_status=status)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            told.failed(str(status))
         self._metrics.count("wa_requests_total", operation=operation, outcome=f"{status // 100}xx")
         self._metrics.observe("wa_request_duration_seconds", seconds, operation=operation)
-        if operation not in ("/health", "/livez", "/ready", "/readyz", "/metrics"):
+        if operation not in PROBES:
             logger(__name__).info("request", method=scope["method"], operation=operation, status=status, ms=round(seconds * 1000, 1))
+
+
+def _span(scope: Scope, identifier: str) -> Span:
+    """The span of a request, in the trace its caller names."""
+    if scope["path"] in PROBES:
+        return NOTHING
+    return span(_method(scope), kind="server", parent=asked_in(Headers(scope=scope)), http_method=_method(scope), correlation_id=identifier)
+
+
+def _method(scope: Scope) -> str:
+    method = str(scope["method"])
+    return method if method in METHODS else "OTHER"
 
 
 class _Reply:

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from api.casing import snake
+from api.edge import TRACED
 from api.errors import fault_of
 from api.identity import audit
 from api.identity.principal import Principal
@@ -26,6 +27,7 @@ from api.threads import Threads
 from api.validation import invalid_request
 from runtime.clock import Deadline
 from runtime.telemetry import logger
+from runtime.tracing import ROOT, Span, asked_in, span
 from worker.opening import Service
 
 TENANT_ARGUMENTS = frozenset({"tenant", "tenant_id", "tenantId"})
@@ -55,7 +57,8 @@ def mcp_server(service: Service, threads: Threads) -> Server[Any]:
         spec = TOOLS.get(params.name)
         if spec is None:
             raise MCPError(types.INVALID_PARAMS, f"name: there is no tool {params.name[:64]!r}")
-        return await _called(service, threads, spec, _principal(context, service), params.arguments or {})
+        with _span(context, spec):
+            return await _called(service, threads, spec, _principal(context, service), params.arguments or {})
 
     return Server(
         "wisdomagent",
@@ -67,6 +70,13 @@ def mcp_server(service: Service, threads: Threads) -> Server[Any]:
         on_call_tool=call_tool,
         get_tool_input_schema=lambda name: _input_schema(TOOLS[name]) if name in TOOLS else None,
     )
+
+
+def _span(context: Context, spec: ToolSpec) -> Span:
+    """The span of a call: in the trace its message names, else in that of its request, which it is linked to otherwise."""
+    asked, request = asked_in(context.meta), ROOT if context.request is None else getattr(context.request.state, TRACED, ROOT)
+    parent, links = (asked, (request,)) if asked else (request, ())
+    return span(f"tools/call {spec.name}", kind="server", parent=parent, links=links, tool=spec.name)
 
 
 def _nothing_else() -> dict[str, Any]:

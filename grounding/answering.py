@@ -20,6 +20,7 @@ from grounding.readings import Readings
 from grounding.recording import Recorder
 from grounding.refusing import budget_exceeded, not_a_question
 from grounding.replanning import revised
+from grounding.run_span import told_of
 from grounding.runs import PartResult, Run
 from grounding.themes import Names
 from grounding.traces import TraceStore
@@ -30,6 +31,7 @@ from runtime.clock import Clock
 from runtime.errors import BudgetExceeded, DeadlineExceeded, InvalidRequest, ServiceError
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
+from runtime.tracing import span
 from search.documents import EVERYTHING, Filters
 from search.filters import zone_named
 from search.ports import Engine, StateStore
@@ -91,13 +93,16 @@ class Answerer:
         wanted = self._top_k(top_k)
         spending = Spending.start(budget or budget_of(self._settings), self._clock)
         recorder = Recorder(self._new_run_id(), text, self._clock, spending, self._clock.now())
-        try:
-            results = self._results(tenant, recorder, filters, zone, wanted)
-        except BaseException:
-            with contextlib.suppress(ServiceError):
-                self._traces.save(tenant, recorder.trace("failed"))
-            raise
-        return self._outcome(tenant, recorder, results)
+        with span("ask", run_id=recorder.run_id, tenant=tenant) as told:
+            try:
+                results = self._results(tenant, recorder, filters, zone, wanted)
+            except BaseException:
+                with contextlib.suppress(ServiceError):
+                    self._traces.save(tenant, recorder.trace("failed"))
+                raise
+            outcome = self._outcome(tenant, recorder, results)
+            told.set(**told_of(outcome))
+        return outcome
 
     def _results(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:
         """Plan, then answer part after part; none for small talk. A spent budget refuses the part it stopped and those behind it."""

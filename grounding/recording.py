@@ -11,6 +11,7 @@ from grounding.budget import Spending
 from grounding.talk import Talk
 from runtime.clock import Clock
 from runtime.errors import BudgetExceeded
+from runtime.tracing import span
 
 STARTED, DONE, FAILED, STOPPED = "started", "done", "failed", "stopped"
 
@@ -55,17 +56,20 @@ class Recorder:
         """
         opened = OpenStep(name, self._ms())
         self.steps.append(opened)
-        try:
-            self.spending.step(name)
-            yield opened
-        except BaseException as error:
-            opened.outcome = STOPPED if isinstance(error, BudgetExceeded) else FAILED
-            opened.detail["error"] = type(error).__name__
-            raise
-        else:
-            opened.outcome = DONE if opened.outcome == STARTED else opened.outcome
-        finally:
-            opened.ms = round(self._ms() - opened.started_ms, 3)
+        with span(f"step {name}", step=name) as told:
+            try:
+                self.spending.step(name)
+                yield opened
+            except BaseException as error:
+                opened.outcome = STOPPED if isinstance(error, BudgetExceeded) else FAILED
+                opened.detail["error"] = type(error).__name__
+                raise
+            else:
+                opened.outcome = DONE if opened.outcome == STARTED else opened.outcome
+            finally:
+                opened.ms = round(self._ms() - opened.started_ms, 3)
+                told.set(outcome=opened.outcome)
+                told.numbers(opened.detail)
 
     def trace(self, outcome: str, claims: tuple[Claim, ...] = (), refusal: Refusal | None = None) -> Trace:
         """Everything on record so far."""

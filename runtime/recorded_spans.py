@@ -29,7 +29,7 @@ from runtime.errors import BudgetExceeded, Conflict, Forbidden, InvalidRequest, 
 from runtime.resilience import Guard
 from runtime.settings import Settings
 from runtime.span_export import SpanSender, collector_guard, traces_url
-from runtime.tracing import ATTRIBUTES, Carrier, Kind, Span, Told, Value
+from runtime.tracing import ATTRIBUTES, PLACE, Carrier, Kind, Span, Told, Value
 
 MOST_HOPS = 5
 """After so many hand-overs work begins a trace of its own, linked to the one before: a job of a thousand chunks would make one that nobody can open."""
@@ -39,7 +39,6 @@ PLANNED = (InvalidRequest, Unauthenticated, Forbidden, NotFound, Conflict, Budge
 """Errors that say something about the request, not about us: spans tell them, and are none the worse for it."""
 
 _KINDS: Mapping[str, SpanKind] = {kind.name.lower(): kind for kind in SpanKind}
-_PARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})\Z")
 _NAME_LIKE = re.compile(r"[A-Za-z0-9_.:/{}*,-]{1,128}\Z")
 _NUMBER_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _hops: ContextVar[int] = ContextVar("hops", default=0)
@@ -132,6 +131,10 @@ class RecordingTracer:
         made.set(**attributes)
         return made
 
+    def note(self, attributes: Mapping[str, Value | None]) -> None:
+        """See :func:`runtime.tracing.note`."""
+        RecordedSpan(trace.get_current_span(), None, self._tenant_key).set(**attributes)
+
     def carrier(self, *, apart: bool) -> Carrier:
         """See :class:`runtime.tracing.Tracer`."""
         place = trace.get_current_span().get_span_context()
@@ -156,8 +159,8 @@ class RecordingTracer:
 
 
 def _named(carrier: Carrier) -> SpanContext | None:
-    """The place a carrier names. Of what may come with it (``tracestate``, ``baggage``) nothing is taken: it would be exported as it came."""
-    found = _PARENT.match(str(carrier.get("traceparent", "")).strip())
+    """The place a carrier names."""
+    found = PLACE.match(str(carrier.get("traceparent", "")))
     if found is None:
         return None
     trace_id, span_id, flags = found.groups()

@@ -6,6 +6,7 @@ the library, :mod:`runtime.recorded_spans`, loaded when tracing is on.
 """
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,6 +28,9 @@ Carrier = Mapping[str, str]
 """A place in a trace, as it travels in headers: ``traceparent`` (W3C), and ``tracehops``, how often work was handed over on the way."""
 Told = Callable[[str, int], None]
 """Told what became of how many spans: ``exported``, ``failed`` or ``dropped``."""
+
+PLACE = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})\Z")
+"""What ``traceparent`` looks like."""
 
 ROOT: Carrier = {}
 """The parent of a span that begins a trace whatever goes on around it."""
@@ -106,6 +110,10 @@ class Tracer(Protocol):
         """A span that was begun."""
         ...
 
+    def note(self, attributes: Mapping[str, Value | None]) -> None:
+        """See :func:`note`."""
+        ...
+
     def carrier(self, *, apart: bool) -> Carrier:
         """See :func:`carrier`."""
         ...
@@ -137,7 +145,8 @@ class _Nothing:
         return
 
 
-_NOTHING = _Nothing()
+NOTHING: Span = _Nothing()
+"""A span that is not recorded."""
 _tracer: Tracer | None = None
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
@@ -148,8 +157,14 @@ def span(
     """A span to be entered at once. ``name`` has no ids, so that spans can be counted by it. Without ``parent`` it belongs to what goes on around it;
     with one that names no place (:data:`ROOT`) it begins a trace."""
     if _tracer is None or _quiet.get():
-        return _NOTHING
+        return NOTHING
     return _tracer.begin(name, kind, parent, links, attributes)
+
+
+def note(**attributes: Value | None) -> None:
+    """Say more about the span that goes on, whoever began it."""
+    if _tracer is not None and not _quiet.get():
+        _tracer.note(attributes)
 
 
 def traced(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -170,6 +185,13 @@ def carrier(*, apart: bool = False) -> Carrier:
     """Where we are, for whoever goes on with the work elsewhere; empty when nothing is traced. ``apart`` has it begin a trace of its own with a link to
     here, where one piece of work leads to very many."""
     return _tracer.carrier(apart=apart) if _tracer is not None else ROOT
+
+
+def asked_in(given: Mapping[str, object] | None) -> Carrier:
+    """The place that headers or other members name by ``traceparent``, :data:`ROOT` when they name none. Nothing else of them is taken: ``tracestate`` and
+    ``baggage`` would be exported as they came."""
+    named = (given or {}).get("traceparent")
+    return {"traceparent": named} if isinstance(named, str) and PLACE.match(named) else ROOT
 
 
 def ids() -> tuple[str, str] | None:

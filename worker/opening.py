@@ -14,6 +14,7 @@ from grounding.verification import FeatureVerifier
 from runtime.clock import Clock, SystemClock
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
+from runtime.tracing import open_tracing
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
@@ -108,8 +109,8 @@ class Service:
 
 
 @contextmanager
-def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Service]:
-    """The service of these settings; engine and embedder are closed at the end.
+def open_service(settings: Settings, clock: Clock | None = None, *, role: str = "cli") -> Iterator[Service]:
+    """The service of these settings; engine and embedder are closed at the end. ``role`` is what this process is called in spans.
 
     Raises:
         Misconfigured: what is wrong and which setting changes it.
@@ -117,6 +118,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
     """
     clock, metrics = clock or SystemClock(), Metrics()
     with (
+        open_tracing(settings, role, clock, lambda outcome, spans: metrics.count("wa_spans_total", spans, outcome=outcome)) as tracing,
         open_embedder(settings) as embedder,
         open_engine(settings, embedder, clock) as store,
         open_language_models(settings, clock, metrics) as models,
@@ -142,7 +144,7 @@ def open_service(settings: Settings, clock: Clock | None = None) -> Iterator[Ser
             evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
             events=events,
         )
-        for guarded in (store, embedder):
+        for guarded in (store, embedder, tracing):
             metrics.watch(guarded)
         duties = {duty.name: duty for duty in duties_of(service)}
         with open_queue(settings, clock, duties) as queue:

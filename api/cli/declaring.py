@@ -4,6 +4,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
 from typing import Annotated, Any, get_args, get_origin
 
@@ -14,6 +15,9 @@ from api.cli.failures import INTERRUPTED, Typed, failure_of, reader_left, say
 Command = Callable[..., int | None]
 """What a command does; it returns an exit code, None for 0."""
 
+
+invoked: ContextVar[str] = ContextVar("invoked", default="wisdom")
+"""The command that runs, as it is typed."""
 
 _VARIABLES = {"engine": "WA_ENGINE_URL", "tenant": "WA_DEFAULT_TENANT", "host": "WA_HOST", "port": "WA_PORT"}
 """Options that stand for a variable; an error names whichever the user gave."""
@@ -56,6 +60,7 @@ def _guarded(function: Command, invocation: str) -> Callable[..., None]:
     typed = Typed(invocation, _spellings(single))
 
     def run(**values: Any) -> None:
+        invoked.set(invocation)
         own = {name: value for name, value in values.items() if name not in _members(groups)}
         gathered = {name: group(**{f.name: values[f.name] for f in fields(group)}) for name, group in groups.items()}
         instead = {variable: typed.spellings[name] for name, variable in _VARIABLES.items() if values.get(name) is not None}

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from api.cli.declaring import invoked
 from api.cli.options import Common
 from runtime.errors import InvalidRequest
 
@@ -57,10 +58,15 @@ def session(common: Common, **overrides: Any) -> Iterator[Session]:
     from api.cli.screen import screen
     from runtime.telemetry import configure_logging, correlated, correlation_id
     from runtime.tenancy import tenant_named
+    from runtime.tracing import ROOT, span
     from worker.opening import open_service
 
     configure_logging(settings)
-    with correlated(correlation_id()), open_service(settings) as service:
+    with (
+        correlated(correlation_id()),
+        open_service(settings) as service,
+        span(invoked.get(), parent=ROOT, command=invoked.get().replace(" ", ".")),
+    ):
         yield Session(service, tenant_named(settings.default_tenant), screen(as_json=common.as_json, quiet=common.quiet))
 
 

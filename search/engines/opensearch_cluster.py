@@ -12,6 +12,7 @@ import opensearchpy
 from runtime.clock import Deadline
 from runtime.errors import ServiceError
 from runtime.resilience import Guard
+from runtime.tracing import note
 from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type, translated, unavailable
 from search.engines.opensearch_items import Fate, Item, classified
 
@@ -182,6 +183,7 @@ class Cluster:
     ) -> Any:
         if self._closed:
             raise ServiceError("the connection to OpenSearch is closed")
+        note(system="opensearch", operation=_api(path), http_method=method)
         try:
             answer = self._client.transport.perform_request(
                 method, _url(path), params=dict(params), body=body, timeout=timeout_s, headers=headers, ignore=ignore
@@ -250,6 +252,11 @@ def _url(path: Sequence[str]) -> str:
     if path and not _PATTERN.match(path[0]) and not all(_NAME.match(name) for name in path[0].split(",")):
         raise ValueError("a path begins with names or an API, never with nothing")
     return "/" + "/".join(quote(segment, safe="*") for segment in path)
+
+
+def _api(path: Sequence[str]) -> str:
+    """What of the cluster is called, without names of indices and ids of records."""
+    return next((segment for segment in path if segment.startswith("_")), "index")
 
 
 def _chunks(operations: Sequence[Operation]) -> Iterator[list[bytes]]:

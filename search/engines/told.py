@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from runtime.clock import Clock, Deadline
 from runtime.errors import Conflict
 from runtime.tenancy import Tenant
+from runtime.tracing import traced
 from search.documents import Corpus, Document, DocumentPage, DocumentWrite, Filters, StoredVersion, WriteOutcome
 from search.engines.facts import Facts, counted, facts_of, portions, stored_facts
 from search.engines.limits import MAX_IDS, check_writes
@@ -28,6 +29,7 @@ class ToldEngine:
         self._state = state
         self._intents = WriteIntents(state, clock)
 
+    @traced("engine write")
     def write(self, tenant: Tenant, writes: Sequence[DocumentWrite]) -> tuple[WriteOutcome, ...]:
         """See :class:`search.ports.Engine`."""
         check_writes(writes)
@@ -52,6 +54,7 @@ class ToldEngine:
             self._intents.close(tenant, intent_id, kind, done)
         return outcomes
 
+    @traced("engine delete")
     def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
         """See :class:`search.ports.Engine`."""
         self._count_first(tenant)
@@ -84,44 +87,54 @@ class ToldEngine:
             except Conflict:
                 return
 
+    @traced("engine stored")
     def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
         """See :class:`search.ports.Engine`."""
         return self._engine.stored(tenant, doc_ids)
 
+    @traced("engine refresh")
     def refresh(self, tenant: Tenant) -> None:
         """See :class:`search.ports.Engine`."""
         self._engine.refresh(tenant)
 
+    @traced("engine erase")
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`. Nothing is told of it: whoever erases a tenant erases its events."""
         return self._engine.erase(tenant)
 
+    @traced("engine document")
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """See :class:`search.ports.Engine`."""
         return self._engine.document(tenant, doc_id)
 
+    @traced("engine documents")
     def documents(
         self, tenant: Tenant, filters: Filters, *, match: str | None = None, first: int = 50, after: str | None = None
     ) -> DocumentPage:
         """See :class:`search.ports.Engine`."""
         return self._engine.documents(tenant, filters, match=match, first=first, after=after)
 
+    @traced("engine legs")
     def legs(self, tenant: Tenant, query: LegQuery, *, deadline: Deadline | None = None) -> Legs:
         """See :class:`search.ports.Engine`."""
         return self._engine.legs(tenant, query, deadline=deadline)
 
+    @traced("engine group_members")
     def group_members(self, tenant: Tenant, group_keys: Sequence[str], filters: Filters, *, first: int = 100) -> Mapping[str, GroupMembers]:
         """See :class:`search.ports.Engine`."""
         return self._engine.group_members(tenant, group_keys, filters, first=first)
 
+    @traced("engine aggregate")
     def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
         """See :class:`search.ports.Engine`."""
         return self._engine.aggregate(tenant, query)
 
+    @traced("engine corpus")
     def corpus(self, tenant: Tenant) -> Corpus:
         """See :class:`search.ports.Engine`."""
         return self._engine.corpus(tenant)
 
+    @traced("engine generation")
     def generation(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`."""
         return self._engine.generation(tenant)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import replace
 
 import numpy as np
@@ -176,8 +177,8 @@ class _Run:
         """Put a chunk under way; waits while too many are."""
         self._planner.plan(chunk)
         self.received += chunk.rows
-        vectors = self._embedding.submit(self._vectors, chunk)
-        self._under_way.append(self._writing.submit(self._finish, chunk, vectors))
+        vectors = self._embedding.submit(copy_context().run, self._vectors, chunk)  # with the correlation id and the span
+        self._under_way.append(self._writing.submit(copy_context().run, self._finish, chunk, vectors))
         while len(self._under_way) > UNDER_WAY:
             self.wait()
 

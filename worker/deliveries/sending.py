@@ -8,6 +8,7 @@ from runtime.clock import Clock
 from runtime.errors import Misconfigured
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
+from runtime.tracing import span
 from worker.deliveries.addresses import Resolve, resolved
 from worker.deliveries.mail import MailSending, server_of
 from worker.deliveries.parcels import Parcel, Sending
@@ -48,7 +49,8 @@ class Sender:
         """
         receiver = parcel.delivery.receiver
         channel = self._channels[receiver.channel]
-        self.guard(receiver).call(lambda timeout_s: channel.send(parcel, timeout_s), repeatable=False)
+        with span(f"deliver {receiver.channel}", kind="client", channel=receiver.channel, delivery_id=parcel.delivery.delivery_id):
+            self.guard(receiver).call(lambda timeout_s: channel.send(parcel, timeout_s), repeatable=False)
 
     @property
     def guards(self) -> tuple[Guard, ...]:

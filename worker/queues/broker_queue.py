@@ -12,6 +12,7 @@ from runtime.resilience import Guard
 from runtime.settings import Settings
 from runtime.telemetry import logger
 from runtime.tenancy import Tenant
+from runtime.tracing import carrier, note, span
 from worker.duties import Work, WorkerHealth
 from worker.queues.attempts import Again, Attempt
 from worker.queues.broker_errors import translated
@@ -76,7 +77,7 @@ class BrokerQueue:
         while batch := list(islice(pieces, AT_ONCE)):
             fresh = self.ledger.announce(batch, kept_s=2 * self.ledger.spans.interval_s)
             for bundle in _bundles(fresh):
-                self._publish(SPREAD, (bundle[0].duty, bundle[0].tenant, [list(work.key) for work in bundle]), TICKS)
+                self._publish(SPREAD, (bundle[0].duty, bundle[0].tenant, [list(work.key) for work in bundle]), TICKS, apart=True)
             announced += len(fresh)
         return announced
 
@@ -84,18 +85,23 @@ class BrokerQueue:
         """Put a bundle's pieces into their queue. Raises as :meth:`enqueue`."""
         for work in pieces:
             self.ledger.queued(work, self.ledger.spans.queued_s)
-            self._publish(DO, _arguments(work), self._queue_of(work.duty))
+            self._publish(DO, _arguments(work), self._queue_of(work.duty), apart=True)
 
     def ask_for_heartbeat(self) -> None:
         """Have a pool process say that it lives. Raises as :meth:`enqueue`."""
         self._publish(HEARTBEAT, (), TICKS, expires=self.ledger.spans.interval_s)
 
-    def _publish(self, task: str, arguments: Sequence[Any], queue: str, **options: Any) -> None:
-        def publish(_timeout_s: float) -> None:
-            with translated():
-                self._app.send_task(task, args=arguments, queue=queue, argsrepr="", kwargsrepr="", **options)
+    def _publish(self, task: str, arguments: Sequence[Any], queue: str, *, apart: bool = False, **options: Any) -> None:
+        """``apart``: one of very many, which begins a trace of its own."""
 
-        self._guard.call(publish, repeatable=False)
+        def publish(_timeout_s: float) -> None:
+            note(operation="publish")
+            with translated():
+                self._app.send_task(task, args=arguments, queue=queue, argsrepr="", kwargsrepr="", headers=headers, **options)
+
+        with span(f"publish {task}", kind="producer", task=task, queue=queue):
+            headers = dict(carrier(apart=apart))
+            self._guard.call(publish, repeatable=False)
 
 
 def _arguments(work: Work) -> tuple[str, str, list[str]]:

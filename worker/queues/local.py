@@ -16,6 +16,7 @@ from typing import Any
 from runtime.errors import Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import logger
+from runtime.tracing import ROOT, Carrier
 from worker.duties import QUEUES, Work
 from worker.queues.attempts import Again, Attempt
 from worker.queues.claims import LEASE_S, Claims
@@ -47,6 +48,7 @@ class LocalScheduler:
         self._claims = Claims(working.state, working.clock, f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}")
         self._turns = Turns(settings.worker_concurrency)
         self._posted: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
+        self._origins: dict[str, Carrier] = {}
         self._later: list[tuple[float, int, Work]] = []
         self._order = count()
         self._look_s = self._renew_s = working.clock.seconds()
@@ -64,7 +66,7 @@ class LocalScheduler:
             while not self._stopping or self._turns.running:
                 self._by_the_clock()
                 while not self._stopping and (work := self._turns.take()) is not None:
-                    threads.submit(self._do, work)
+                    threads.submit(self._do, work, self._origins.pop(work.work_id, ROOT))
                 self._hear()
 
     def _by_the_clock(self) -> None:
@@ -88,10 +90,11 @@ class LocalScheduler:
             if duty.queue in self._queues:
                 self._turns.offer(duty.queue, due_of(duty, now, self._working.metrics))
 
-    def _offer(self, pieces: Sequence[Work]) -> None:
+    def _offer(self, pieces: Sequence[Work], origin: Carrier = ROOT) -> None:
         for work in pieces:
             duty = self._working.duties.get(work.duty)
             if duty is not None and duty.queue in self._queues:
+                self._origins[work.work_id] = origin
                 self._turns.offer(duty.queue, (work,))
 
     def _hear(self) -> None:
@@ -109,27 +112,27 @@ class LocalScheduler:
     def _end(self, ended: Ended) -> None:
         self._turns.over(ended.work)
         if isinstance(ended.ending, Done):
-            self._offer(ended.ending.following)
+            self._offer(ended.ending.following, ended.ending.origin)
         elif isinstance(ended.ending, Again):
             at_s = self._working.clock.seconds() + ended.ending.wait_s
             heapq.heappush(self._later, (at_s, next(self._order), ended.work))
 
-    def _do(self, work: Work) -> None:
+    def _do(self, work: Work, parent: Carrier) -> None:
         """In a thread: claim, attempt, and note how it ended."""
         ending: Ending = Done()
         try:
             attempt = self._claims.take(work)
             if attempt is not None:
-                ending = self._attempted(work, attempt)
+                ending = self._attempted(work, attempt, parent)
         except Unavailable as error:
             logger("worker").warning("work could not be claimed; the next look finds it again", error=type(error).__name__)
         finally:
             self._posted.put(Ended(work, ending))
 
-    def _attempted(self, work: Work, attempt: Attempt) -> Ending:
+    def _attempted(self, work: Work, attempt: Attempt, parent: Carrier) -> Ending:
         most = self._working.settings.worker_max_deliveries
         lost = attempt.number > most
-        ending = self._performer.lost(work, most) if lost else self._performer.perform(work, attempt)
+        ending = self._performer.lost(work, most) if lost else self._performer.perform(work, attempt, parent)
         if isinstance(ending, Again):
             self._claims.postpone(work, ending)
         else:

@@ -10,6 +10,7 @@ from runtime.clock import Clock, Stopwatch
 from runtime.errors import ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import Metrics, correlated, correlation_id, logger
+from runtime.tracing import ROOT, Carrier, carrier, span
 from search.ports import StateStore
 from worker.duties import Duty, Work
 from worker.queues.attempts import Again, Attempt, GivenUp, patience
@@ -51,9 +52,10 @@ Opening = Callable[[Settings], AbstractContextManager[Working]]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Done, or not to be done; what follows is to be done at once."""
+    """Done, or not to be done; what follows is to be done at once, and belongs to the trace of ``origin``."""
 
     following: tuple[Work, ...] = ()
+    origin: Carrier = ROOT
 
 
 Ending = Done | Again | GivenUp
@@ -66,15 +68,20 @@ class Performer:
     working: Working
     randomness: random.Random = field(default_factory=random.Random)
 
-    def perform(self, work: Work, attempt: Attempt) -> Ending:
-        """One attempt, counted and logged. Work that has a dead letter is left alone."""
-        with correlated(correlation_id(), duty=work.duty, tenant=work.tenant):
+    def perform(self, work: Work, attempt: Attempt, parent: Carrier | None = None) -> Ending:
+        """One attempt, counted and logged. Work that has a dead letter is left alone. ``parent`` is where in a trace it was asked for."""
+        with (
+            correlated(correlation_id(), duty=work.duty, tenant=work.tenant),
+            span(f"work {work.duty}", kind="consumer", parent=parent, duty=work.duty, tenant=work.tenant, attempt=attempt.number) as told,
+        ):
             watch = Stopwatch.start(self.working.clock)
             ending: Ending
             try:
                 ending, outcome = self._attempted(work), "done"
             except Exception as error:  # noqa: BLE001 (the task boundary; a soft time limit arrives here too)
                 ending, outcome = self._after(error, work, attempt)
+                told.failed(type(error).__name__)
+            told.set(outcome=outcome)
             self.working.metrics.count("wa_tasks_total", task=work.duty, outcome=outcome)
             self.working.metrics.observe("wa_task_duration_seconds", watch.elapsed_s(), task=work.duty)
         return ending
@@ -91,7 +98,7 @@ class Performer:
         duty = self.working.duties.get(work.duty)
         if duty is None:  # an older worker during an upgrade, most likely: a newer one may take it
             raise LookupError(work.duty)
-        return Done(tuple(duty.do(work)))
+        return Done(tuple(duty.do(work)), carrier())
 
     def _after(self, error: Exception, work: Work, attempt: Attempt) -> tuple[Ending, str]:
         ending = patience(self.working.settings).after(error, attempt, self.randomness)

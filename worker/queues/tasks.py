@@ -10,6 +10,7 @@ from runtime.clock import SystemClock
 from runtime.errors import ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import logger
+from runtime.tracing import span
 from worker.duties import Work
 from worker.queues.attempts import Again, Attempt, GivenUp
 from worker.queues.broker_queue import BrokerQueue, open_broker_queue, work_of
@@ -93,7 +94,18 @@ def register_tasks(app: Any, process: PoolProcess) -> None:
             queue.ledger.beat(working.clock.now())
 
     for name, function in ((DO, do), (SPREAD, spread), (TICK, tick), (HEARTBEAT, heartbeat)):
-        app.task(name=name, shared=False, Request="worker.queues.acknowledging:ReconnectingRequest")(function)
+        app.task(name=name, shared=False, bind=True, Request="worker.queues.acknowledging:ReconnectingRequest")(_traced(name, function))
+
+
+def _traced(name: str, function: Callable[..., None]) -> Callable[..., None]:
+    """The task, as part of the trace that its message names."""
+
+    def run(task: Any, *arguments: Any, **named: Any) -> None:
+        headers = task.request.headers or {}
+        with span(f"task {name}", kind="consumer", parent=headers, task=name):
+            function(*arguments, **named)
+
+    return run
 
 
 def do_piece(working: Working, queue: BrokerQueue, work: Work, outages: int) -> None:
