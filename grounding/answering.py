@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+from grounding.answer_cache import NO_LOOK, AnswerCache, Asked, Look, Made
 from grounding.answers import Answer, Claim, Grounding, Outcome, Refusal, Unanswered
 from grounding.budget import Budget, Spending, budget_of
 from grounding.intents import Form, Intent
@@ -60,12 +61,14 @@ class Answerer:
         settings: Settings,
         *,
         models: Models = NO_MODELS,
+        cache: AnswerCache | None = None,
         new_run_id: Callable[[], str] = _random_run_id,
     ) -> None:
         self._clock = clock
         self._settings = settings
         self._drafter = drafter
         self._planner = models.planner
+        self._cache = None if models != NO_MODELS else cache  # what a language model says is no function of what it is asked
         self._traces = TraceStore(state, engine)
         self._names = Names(engine, reader)
         numbers = Numbers(engine, self._names, clock, settings)
@@ -81,8 +84,9 @@ class Answerer:
         top_k: int | None = None,
         budget: Budget | None = None,
         time_zone: str | None = None,
+        recall: bool = False,
     ) -> Outcome:
-        """An answer or a refusal, with its trace, which is kept also when a step fails.
+        """An answer or a refusal, with its trace, which is kept also when a step fails. With ``recall`` it may be one worked out a moment ago.
 
         Raises:
             InvalidRequest: on ``question``, ``top_k`` or ``time_zone``.
@@ -93,15 +97,21 @@ class Answerer:
         wanted = self._top_k(top_k)
         spending = Spending.start(budget or budget_of(self._settings), self._clock)
         recorder = Recorder(self._new_run_id(), text, self._clock, spending, self._clock.now())
+        asked = Asked(tenant, text, filters, wanted, spending.budget, zone.key, recorder.created_at)
         with span("ask", run_id=recorder.run_id, tenant=tenant) as told:
             try:
-                results = self._results(tenant, recorder, filters, zone, wanted)
+                look = self._cache.look(asked) if recall and self._cache is not None else NO_LOOK
+                made, degraded = self._recalled(recorder, look) or self._made(
+                    recorder, self._results(tenant, recorder, filters, zone, wanted)
+                )
             except BaseException:
                 with contextlib.suppress(ServiceError):
                     self._traces.save(tenant, recorder.trace("failed"))
                 raise
-            outcome = self._outcome(tenant, recorder, results)
+            outcome = self._outcome(tenant, recorder, made, {**degraded, **look.lost})
             told.set(**told_of(outcome))
+            if self._cache is not None:
+                self._cache.keep(asked, look, outcome)
         return outcome
 
     def _results(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:
@@ -143,7 +153,17 @@ class Answerer:
         limit = getattr(recorder.spending.budget, _CEILINGS[ceiling])
         return budget_exceeded(ceiling, str(error), recorder.done(), float(limit), hits)
 
-    def _outcome(self, tenant: Tenant, recorder: Recorder, results: Sequence[PartResult]) -> Outcome:
+    def _recalled(self, recorder: Recorder, look: Look) -> tuple[Made, dict[str, str]] | None:
+        """What was worked out a moment ago, on record as one step; None without it, or when the time is over."""
+        if look.made is None or look.key is None or recorder.spending.deadline.remaining_s() <= 0:
+            return None
+        recorder.plan = look.made.plan
+        with recorder.step("cache") as step:
+            step.detail.update(generation=look.key.generation, run_id=look.made.run_id)
+        return look.made, {}
+
+    def _made(self, recorder: Recorder, results: Sequence[PartResult]) -> tuple[Made, dict[str, str]]:
+        """What the parts come to together, and what was lost on the way."""
         degraded: dict[str, str] = {}
         for result in results:
             degraded |= result.degraded
@@ -151,20 +171,21 @@ class Answerer:
         claims = _limited(results, self._settings.max_claims)
         answer = self._answer(claims, results) if claims else None
         refusal = None if answer else _refusal_of(results)
-        outcome = "answered" if answer else refusal.reason.value if refusal else ""
-        trace = recorder.trace(outcome, claims, refusal)
-        grounding = _grounding_of(results)
+        return Made(recorder.run_id, recorder.plan, answer, refusal, _grounding_of(results), _hits_of(results)), degraded
+
+    def _outcome(self, tenant: Tenant, recorder: Recorder, made: Made, degraded: dict[str, str]) -> Outcome:
+        trace = recorder.trace(made.outcome, made.answer.claims if made.answer else (), made.refusal)
         try:
-            self._traces.save(tenant, trace, grounding)
+            self._traces.save(tenant, trace, made.grounding, degraded)
         except ServiceError as error:
             degraded["trace"] = f"the run was not stored and cannot be looked up later: {error}"
         return Outcome(
             run_id=recorder.run_id,
             question=recorder.question,
-            answer=answer,
-            refusal=refusal,
-            grounding=grounding,
-            hits=_hits_of(results),
+            answer=made.answer,
+            refusal=made.refusal,
+            grounding=made.grounding,
+            hits=made.hits,
             trace=trace,
             degraded=degraded,
             seconds=recorder.spending.seconds(),

@@ -89,7 +89,7 @@ def reread(engine: Engine, tenant: Tenant, citations: Iterable[Citation]) -> dic
     Documents that were deleted, and quotes that a newer version no longer holds there, are left out.
     """
     asked = tuple(dict.fromkeys(citations))
-    documents = _documents(engine, tenant, tuple(dict.fromkeys(citation.doc_id for citation in asked)))
+    documents = documents_named(engine, tenant, tuple(dict.fromkeys(citation.doc_id for citation in asked)))
     kept: dict[Citation, Citation] = {}
     for citation in asked:
         document = documents.get(citation.doc_id)
@@ -98,7 +98,7 @@ def reread(engine: Engine, tenant: Tenant, citations: Iterable[Citation]) -> dic
     return kept
 
 
-def _documents(engine: Engine, tenant: Tenant, doc_ids: Sequence[str]) -> dict[str, Document]:
+def documents_named(engine: Engine, tenant: Tenant, doc_ids: Sequence[str]) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for start in range(0, len(doc_ids), 1000):
         asked = tuple(doc_ids[start : start + 1000])

@@ -138,6 +138,13 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_requests_total", "counter", "Requests by route template and outcome", ("operation", "outcome")),
     MetricSpec("wa_request_duration_seconds", "histogram", "Time to answer a request", ("operation",), _SECONDS),
     MetricSpec("wa_rate_limited_total", "counter", "Calls that were refused because their credential called too often", ("operation",)),
+    MetricSpec(
+        "wa_rate_checks_total",
+        "counter",
+        "Checks of rate limits, by whose bucket was asked: the shared one, or the process's own where that cannot be had",
+        ("bucket",),
+        values=("shared", "local"),
+    ),
     MetricSpec("wa_ready", "gauge", "1 when questions can be answered, 0 when not, as of the latest look"),
     MetricSpec(
         "wa_questions_total",
@@ -166,6 +173,10 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec("wa_degraded_total", "counter", "Answers that lost a part, by part", ("part",)),
     MetricSpec("wa_searches_total", "counter", "Searches by fusion", ("fusion",)),
     MetricSpec("wa_search_hits", "histogram", "Hits per search", (), _COUNTS),
+    MetricSpec(
+        "wa_foreign_hits_total", "counter", "Answers of OpenSearch that held something of another tenant or index; none of them was used"
+    ),
+    MetricSpec("wa_cache_total", "counter", "Looks into the cache, by what was looked for and outcome", ("kind", "outcome")),
     MetricSpec("wa_documents_total", "counter", "Documents received, by what became of them", ("outcome",), values=_RECEIVED),
     MetricSpec("wa_documents_rejected_total", "counter", "Documents rejected, by the field that was wrong", ("field",)),
     MetricSpec("wa_documents_deleted_total", "counter", "Documents deleted"),

@@ -11,7 +11,7 @@ from runtime.tenancy import Tenant
 from search.documents import EVERYTHING, Document, Filters
 from search.filters import day_start, narrowed, zone_named
 from search.listing import Listing, cursor_of
-from search.ports import Engine
+from search.ports import Counts
 from search.ranking import Bucket, BucketQuery, Buckets
 
 Interval = Literal["day", "week", "month"]
@@ -109,7 +109,7 @@ class AccountContext:
     generation: int
 
 
-def by_theme(engine: Engine, tenant: Tenant, query: str | None = None, filters: Filters = EVERYTHING, limit: int = 20) -> ThemeAggregate:
+def by_theme(engine: Counts, tenant: Tenant, query: str | None = None, filters: Filters = EVERYTHING, limit: int = 20) -> ThemeAggregate:
     """Themes of the documents that hold every word of ``query``, the most frequent ``limit`` of them.
 
     Raises:
@@ -122,7 +122,7 @@ def by_theme(engine: Engine, tenant: Tenant, query: str | None = None, filters: 
 
 
 def trend(
-    engine: Engine,
+    engine: Counts,
     tenant: Tenant,
     query: str | None = None,
     filters: Filters = EVERYTHING,
@@ -140,7 +140,7 @@ def trend(
     return Trend(query, cut, time_zone, points, found.total, found.scope, filters, found.generation)
 
 
-def account_context(engine: Engine, tenant: Tenant, account_id: str, first: int = 20) -> AccountContext | None:
+def account_context(engine: Counts, tenant: Tenant, account_id: str, first: int = 20) -> AccountContext | None:
     """What is known of an account, with its ``first`` newest documents; None when it has no document.
 
     Raises:
@@ -236,7 +236,7 @@ def _named(found: Buckets) -> tuple[NamedCount, ...]:
     return tuple(NamedCount(bucket.key, bucket.count, bucket.doc_ids) for bucket in found.buckets)
 
 
-def _newest(engine: Engine, tenant: Tenant, filters: Filters) -> tuple[Document, ...]:
+def _newest(engine: Counts, tenant: Tenant, filters: Filters) -> tuple[Document, ...]:
     documents: list[Document] = []
     after: str | None = None
     while len(documents) < ACCOUNT_DOCUMENTS_READ:
@@ -248,7 +248,7 @@ def _newest(engine: Engine, tenant: Tenant, filters: Filters) -> tuple[Document,
     return tuple(documents)
 
 
-def _first_seen(engine: Engine, tenant: Tenant, filters: Filters) -> datetime:
+def _first_seen(engine: Counts, tenant: Tenant, filters: Filters) -> datetime:
     months = engine.aggregate(tenant, BucketQuery("month", filters, ids_per_bucket=1)).buckets
     oldest = narrowed(filters, *interval_bounds(months[0].key, "month", zone_named("UTC")))
     page = engine.documents(tenant, oldest, first=1000)

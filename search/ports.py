@@ -65,6 +65,20 @@ class DocumentStore(Protocol):
         ...
 
 
+class Counts(Protocol):
+    """What aggregates need of an engine; each method is specified in :class:`Engine`."""
+
+    def aggregate(self, tenant: Tenant, query: BucketQuery) -> Buckets:
+        """See :meth:`Engine.aggregate`."""
+        ...
+
+    def documents(
+        self, tenant: Tenant, filters: Filters, *, match: str | None = None, first: int = 50, after: str | None = None
+    ) -> DocumentPage:
+        """See :meth:`Engine.documents`."""
+        ...
+
+
 class Engine(Protocol):
     """Documents in and out, both retrieval legs in one call, exact aggregations. Every method's first argument is the tenant.
 

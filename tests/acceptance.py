@@ -217,6 +217,9 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DELIVERIES}/test_posting.py", f"{DELIVERIES}/test_receivers.py", f"{DELIVERIES}/test_slack.py", f"{DELIVERIES}/test_mail.py")),
     Promise("deliveries", "monitors and digests through GraphQL, MCP and the command line are the same", (f"{DOORS}/test_monitors.py",)),
     Promise("deliveries", "a subscriber is told of every digest; one that comes back with the last id misses nothing", (f"{DOORS}/test_subscriptions.py",)),
+    # Cache
+    Promise("cache", "what is given again is the same to the last byte, over the same documents, on the same day, and never because of what the cache says",
+            ("grounding/test_answer_cache.py",)),
     # Evaluation
     Promise("evaluation", "every metric is checked by hand, has a source, and is undefined with a reason rather than not a number",
             (f"{EVALUATION}/test_metrics.py", f"{EVALUATION}/test_grading.py")),

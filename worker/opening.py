@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from grounding.answer_cache import AnswerCache
 from grounding.answering import Answerer
 from grounding.drafting import ExtractiveDrafter
 from grounding.language_models.opening import open_language_models
@@ -15,9 +16,11 @@ from runtime.clock import Clock, SystemClock
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
 from runtime.tracing import open_tracing
+from search.caching.opening import Caching, open_caching
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
+from search.ingest.records import IngestRecords
 from search.ports import Embedder, Engine, Months, StateStore
 from search.retrieval import Retriever
 from worker.deliveries.duty import DeliverDuty
@@ -56,6 +59,7 @@ class Service:
     retriever: Retriever
     ingester: Ingester
     answerer: Answerer
+    caching: Caching
     traces: TraceStore
     evaluator: Evaluator
     events: Events
@@ -120,15 +124,17 @@ def open_service(settings: Settings, clock: Clock | None = None, *, role: str = 
     with (
         open_tracing(settings, role, clock, lambda outcome, spans: metrics.count("wa_spans_total", spans, outcome=outcome)) as tracing,
         open_embedder(settings) as embedder,
-        open_engine(settings, embedder, clock) as store,
+        open_engine(settings, embedder, clock, metrics) as store,
         open_language_models(settings, clock, metrics) as models,
         open_events(settings, store.engine, store.state, clock, metrics) as events,
+        open_caching(settings, store.engine, store.state, embedder, clock, metrics) as caching,
     ):
         retriever = Retriever(store.engine, embedder, settings, clock)
         reader = RememberedVectors(embedder)
         verifier = FeatureVerifier(reader, min_support=settings.min_support)
         drafter = ExtractiveDrafter(reader, settings)
-        answerer = Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings, models=models)
+        cache = None if caching.entries is None else AnswerCache(store.engine, caching.entries, caching.settled)
+        answerer = Answerer(store.engine, store.state, retriever, drafter, verifier, reader, clock, settings, models=models, cache=cache)
         service = Service(
             settings=settings,
             clock=clock,
@@ -138,8 +144,9 @@ def open_service(settings: Settings, clock: Clock | None = None, *, role: str = 
             state=store.state,
             months=store.months,
             retriever=retriever,
-            ingester=Ingester(store.engine, embedder, clock, settings),
+            ingester=Ingester(store.engine, embedder, clock, settings, records=IngestRecords(store.state)),
             answerer=answerer,
+            caching=caching,
             traces=TraceStore(store.state, store.engine),
             evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
             events=events,

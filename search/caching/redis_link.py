@@ -1,0 +1,101 @@
+"""The one way in which what is optional calls Redis or Valkey: guarded, never waiting long, its errors translated in one place."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import redis
+import redis.exceptions
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from runtime.clock import Clock
+from runtime.errors import Misconfigured, Unavailable
+from runtime.resilience import Guard
+from runtime.settings import Settings
+from runtime.wire import TimedSocket
+
+T = TypeVar("T")
+
+CALL_TIMEOUT_S = 0.25
+"""A server that is slower than this costs more than it saves."""
+
+BULKHEAD_WAIT_S = 0.05
+
+UNREACHABLE: tuple[type[Exception], ...] = (
+    redis.exceptions.RedisError,
+    redis.exceptions.RedisClusterException,  # this and the next are not of that family
+    redis.exceptions.ChildDeadlockedError,
+    OSError,
+    ValueError,  # what the driver raises at an answer that is none: a length that is no number, text that is none
+    TypeError,
+    IndexError,
+)
+
+
+class RedisLink:
+    """Connections behind a guard of their own; safe to use from many threads, connects at the first call. Nothing is ever called twice."""
+
+    def __init__(self, url: str, dependency: str, settings: Settings, clock: Clock, *, timeout_s: float = CALL_TIMEOUT_S) -> None:
+        """``dependency`` is what the guard is called in metrics.
+
+        Raises:
+            Misconfigured: ``url`` names no server.
+        """
+        self._client: Any = _client(url, timeout_s)
+        self._dependency = dependency
+        self._guard = Guard(
+            dependency,
+            timeout_s=timeout_s,
+            clock=clock,
+            bulkhead_calls=settings.bulkhead_calls,
+            bulkhead_wait_s=BULKHEAD_WAIT_S,
+            breaker_failures=settings.breaker_failures,
+            breaker_open_s=settings.breaker_open_s,
+        )
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What every call goes through."""
+        return (self._guard,)
+
+    def call(self, fn: Callable[[Any], T]) -> T:
+        """What ``fn`` makes of the client; one command, or one pipeline.
+
+        Raises:
+            Unavailable: the server cannot be reached, is slow, refuses us or answers nonsense; or it did so lately.
+        """
+
+        def attempt(_timeout_s: float) -> T:
+            with self._translated():
+                return fn(self._client)
+
+        return self._guard.call(attempt, repeatable=False)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """The text names no address, as that may hold a password."""
+        try:
+            yield
+        except UNREACHABLE as error:
+            text = f"Redis does not serve us ({type(error).__name__}); check WA_REDIS_URL"
+            raise Unavailable(text, dependency=self._dependency) from error
+
+
+class _TimedConnection(redis.Connection):
+    def _connect(self) -> socket.socket:
+        return TimedSocket.of(super()._connect())  # type: ignore[no-untyped-call]
+
+
+def _client(url: str, timeout_s: float) -> Any:
+    """Over plain TCP the whole call keeps to its time; over TLS and local sockets each read does, as the library's own connections are used there."""
+    options: dict[str, Any] = {"connection_class": _TimedConnection} if url.startswith("redis://") else {}
+    try:
+        return redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0), **options)
+    except ValueError as error:
+        raise Misconfigured("WA_REDIS_URL must begin with redis://, rediss:// or unix://") from error
