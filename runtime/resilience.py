@@ -5,6 +5,7 @@ outages and not on single failures. Only :class:`Unavailable` is a failure; any 
 """
 
 import itertools
+import math
 import random
 import threading
 import time
@@ -256,6 +257,15 @@ class Guard:
         self._counted(retries=1)
         if self._on_retry is not None:
             self._on_retry(self.dependency)
+
+
+def asked_wait_s(retry_after: str | None) -> float | None:
+    """Seconds of a ``Retry-After`` header that is a number; None when it is absent, a date or no sense."""
+    try:
+        seconds = float(retry_after or "")
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def _worth_repeating(error: BaseException) -> bool:

@@ -11,8 +11,9 @@ import jwt
 
 from runtime.clock import Clock
 from runtime.errors import Misconfigured, Unavailable
-from runtime.resilience import Guard, RetryPolicy
+from runtime.resilience import Guard, RetryPolicy, asked_wait_s
 from runtime.settings import Settings
+from runtime.wire import keep_to_deadlines
 
 DEPENDENCY = "identity provider"
 TIMEOUT_S = 5.0
@@ -36,6 +37,8 @@ class IssuerKeys:
         self._guard = guard
         self._clock = clock
         self._reading = threading.Lock()
+        self._failed = 0
+        self._failure = ""
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._read_s: float | None = None
         self._tried_s: float | None = None
@@ -51,12 +54,14 @@ class IssuerKeys:
         Raises:
             Unavailable: the issuer cannot be asked, and nothing usable is kept.
         """
-        known_s = self._read_s
+        known_s, failed = self._read_s, self._failed
         if self._usable() and not self._due(key_id):
             return self._keys.get(key_id)
         usable = self._usable()
         if self._reading.acquire(blocking=not usable):
             try:
+                if self._failed != failed and not usable:  # shared by all who waited: they must not read one after the other
+                    raise Unavailable(self._failure, dependency=DEPENDENCY)
                 if self._read_s == known_s:  # nobody was quicker
                     self._read_or_keep(usable=usable)
             finally:
@@ -76,7 +81,8 @@ class IssuerKeys:
         self._tried_s = self._clock.seconds()
         try:
             self._keys = self._guard.call(self._read, repeatable=True)
-        except Unavailable:
+        except Unavailable as error:
+            self._failed, self._failure = self._failed + 1, str(error)
             if not usable:
                 raise
         else:
@@ -84,6 +90,7 @@ class IssuerKeys:
 
     def _read(self, timeout_s: float) -> Mapping[str, jwt.PyJWK]:
         with httpx.Client(follow_redirects=False, trust_env=False, timeout=timeout_s) as client:
+            keep_to_deadlines(client)
             url = self._url or self._discovered(client)
             given = _fetched(client, url).get("keys")
         found = dict(_usable_keys(given if isinstance(given, list) else [], self._algorithms))
@@ -101,7 +108,7 @@ class IssuerKeys:
         return url
 
 
-def issuer_keys(settings: Settings, clock: Clock) -> IssuerKeys:
+def issuer_keys(settings: Settings, clock: Clock, *, timeout_s: float = TIMEOUT_S) -> IssuerKeys:
     """The keys of the issuer in the settings; nothing is read before the first token.
 
     Raises:
@@ -112,7 +119,7 @@ def issuer_keys(settings: Settings, clock: Clock) -> IssuerKeys:
         _checked_url(settings.oidc_jwks_url, "WA_OIDC_JWKS_URL")
     guard = Guard(
         DEPENDENCY,
-        timeout_s=TIMEOUT_S,
+        timeout_s=timeout_s,
         clock=clock,
         bulkhead_calls=settings.bulkhead_calls,
         retry=RetryPolicy(attempts=settings.retry_attempts),
@@ -126,7 +133,7 @@ def _fetched(client: httpx.Client, url: str) -> dict[str, Any]:
     try:
         with client.stream("GET", url) as response:
             if response.status_code != httpx.codes.OK:
-                raise _unavailable(f"it answered {response.status_code}")
+                raise _unavailable(f"it answered {response.status_code}", asked_wait_s(response.headers.get("retry-after")))
             found = json.loads(_bounded(response))
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise _unavailable("it cannot be reached, or does not answer with JSON") from error
@@ -169,5 +176,5 @@ def _safe(url: str) -> bool:
     return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and local))
 
 
-def _unavailable(why: str) -> Unavailable:
-    return Unavailable(f"the identity provider's keys cannot be read: {why}", dependency=DEPENDENCY)
+def _unavailable(why: str, retry_after_s: float | None = None) -> Unavailable:
+    return Unavailable(f"the identity provider's keys cannot be read: {why}", dependency=DEPENDENCY, retry_after_s=retry_after_s)

@@ -6,6 +6,7 @@
 from typing import Literal
 
 from runtime.errors import CircuitOpen, DeadlineExceeded, Unavailable
+from runtime.resilience import asked_wait_s
 
 DEPENDENCY = "llm"
 
@@ -79,17 +80,9 @@ def translated(error: Exception, shown: str) -> NotServed | NotUsable:
 
 def _of_status(status: int, shown: str, retry_after: str | None) -> NotServed | NotUsable:
     if status == 429:
-        return NotServed("rate_limited", shown, retry_after_s=_seconds(retry_after))
+        return NotServed("rate_limited", shown, retry_after_s=asked_wait_s(retry_after))
     if status in (408, 409, 425) or status >= 500:
-        return NotServed("unavailable", shown, retry_after_s=_seconds(retry_after))
+        return NotServed("unavailable", shown, retry_after_s=asked_wait_s(retry_after))
     if status in (401, 403, 404) or 300 <= status < 400:
         return NotUsable("misconfigured", shown)
     return NotUsable("rejected", shown)
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

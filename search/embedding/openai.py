@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.clock import Clock, Deadline, SystemClock
 from runtime.errors import Misconfigured, Unavailable
-from runtime.resilience import Guard, RetryPolicy
+from runtime.resilience import Guard, RetryPolicy, asked_wait_s
 from runtime.settings import Settings
 from runtime.wire import keep_to_deadlines
 from search.documents import Vectors
@@ -91,7 +91,7 @@ class OpenAICompatible:
             raise Unavailable(
                 f"{self._where} answered {response.status_code}: {self._reason(response)}",
                 dependency=DEPENDENCY,
-                retry_after_s=_retry_after_s(response),
+                retry_after_s=asked_wait_s(response.headers.get("retry-after")),
             )
         return response
 
@@ -190,11 +190,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         size += len(text)
     if batch:
         yield batch
-
-
-def _retry_after_s(response: httpx.Response) -> float | None:
-    try:
-        seconds = float(response.headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < math.inf else None

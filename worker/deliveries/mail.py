@@ -4,19 +4,21 @@ import html
 import smtplib
 import ssl
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
 from email.utils import format_datetime, parseaddr
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
 from runtime.errors import InvalidRequest, Misconfigured, Unavailable
 from worker.deliveries.parcels import Parcel
+from worker.deliveries.watching import Watch
 from worker.deliveries.wording import lines, one_line
 
 SMTPS_PORT = 465
@@ -106,25 +108,46 @@ def _html(said: Iterable[tuple[str, str]]) -> str:
     return f'<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{body}\n</body></html>\n'
 
 
+class _Mail(smtplib.SMTP):
+    """A connection that is watched from its first byte on."""
+
+    def __init__(self, watch: Watch, **options: Any) -> None:
+        self._watch = watch
+        super().__init__(**options)
+
+    def _get_socket(self, host: Any, port: Any, timeout: Any) -> Any:
+        found = super()._get_socket(host, port, timeout)  # type: ignore[misc]  # the library's own place for this
+        self._watch.hold(found)
+        return found
+
+
+class _SecureMail(_Mail, smtplib.SMTP_SSL):
+    """The same, with TLS from the first byte."""
+
+
 @contextmanager
 def _connected(server: Server, timeout_s: float) -> Iterator[smtplib.SMTP]:
-    context = ssl.create_default_context()
-    opened = (
-        smtplib.SMTP_SSL(server.host, server.port, timeout=timeout_s, context=context)
-        if server.secure
-        else smtplib.SMTP(server.host, server.port, timeout=timeout_s)
-    )
-    with opened as connection:
-        connection.ehlo()
-        private = server.secure
-        if not server.secure and connection.has_extn("starttls"):
-            connection.starttls(context=context)
-            private = True
-        if server.user:
-            if not private and not _is_this_machine(server.host):
-                raise Misconfigured("the server of WA_SMTP_URL offers no TLS, and a password is not sent in the clear")
-            connection.login(server.user, server.password.get_secret_value())
+    """The conversation as a whole takes no longer than ``timeout_s``, which to the library is the time of one read."""
+    context, watch = ssl.create_default_context(), Watch(timeout_s)
+    kind, more = (_SecureMail, {"context": context}) if server.secure else (_Mail, {})
+    with watch.running(), closing(kind(watch, host=server.host, port=server.port, timeout=timeout_s, **more)) as connection:
+        _introduced(connection, server, context)
+        watch.hold(connection.sock)
         yield connection
+        with suppress(smtplib.SMTPException, OSError):  # the message was taken: how the connection ends changes nothing
+            connection.quit()
+
+
+def _introduced(connection: smtplib.SMTP, server: Server, context: ssl.SSLContext) -> None:
+    connection.ehlo()
+    private = server.secure
+    if not server.secure and connection.has_extn("starttls"):
+        connection.starttls(context=context)
+        private = True
+    if server.user:
+        if not private and not _is_this_machine(server.host):
+            raise Misconfigured("the server of WA_SMTP_URL offers no TLS, and a password is not sent in the clear")
+        connection.login(server.user, server.password.get_secret_value())
 
 
 @contextmanager

@@ -4,10 +4,8 @@ Nothing of the URL but its host, and nothing of what the server says but its sta
 words are nobody's business.
 """
 
-import socket
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,6 +16,7 @@ import httpx
 from runtime.clock import Clock
 from runtime.errors import InvalidRequest, Unavailable
 from worker.deliveries.addresses import Resolve, allowed, resolved
+from worker.deliveries.watching import Watch
 
 MAX_ANSWER_BYTES = 65_536
 """Read out of politeness, so that the server can finish; never looked at."""
@@ -59,8 +58,8 @@ class Poster:
 
     def _posted(self, target: httpx.URL, address: str, body: bytes, headers: Mapping[str, str], limits: httpx.Timeout) -> None:
         sent = {**headers, "host": target.netloc.decode("ascii"), "connection": "close", "accept-encoding": "identity"}
-        watch = _Watch(limits.read or 0.0)
-        extensions = {"sni_hostname": target.host, "trace": watch.seen}
+        watch = Watch(limits.read or 0.0)
+        extensions = {"sni_hostname": target.host, "trace": _holding(watch)}
         with httpx.Client(timeout=limits, trust_env=False, follow_redirects=False) as client, watch.running():
             request = client.build_request("POST", target.copy_with(host=address), content=body, headers=sent, extensions=extensions)
             response = client.send(request, stream=True)
@@ -71,32 +70,14 @@ class Poster:
                 response.close()
 
 
-class _Watch:
-    """Ends a call whose single reads are all in time and whose sum is not: a server may send a byte now and then for ever."""
+def _holding(watch: Watch) -> Callable[[str, Mapping[str, Any]], None]:
+    """What the driver tells of each of its steps; the newest connection is the one to watch."""
 
-    def __init__(self, seconds: float) -> None:
-        self._timer = threading.Timer(seconds, self._cut)
-        self._timer.daemon = True
-        self._socket: socket.socket | None = None
-
-    def seen(self, name: str, info: Mapping[str, Any]) -> None:
-        """Told by the driver of each step; remembers the newest connection."""
+    def seen(name: str, info: Mapping[str, Any]) -> None:
         if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._socket = info["return_value"].get_extra_info("socket")
+            watch.hold(info["return_value"].get_extra_info("socket"))
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Cuts the connection when the body takes too long."""
-        self._timer.start()
-        try:
-            yield
-        finally:
-            self._timer.cancel()
-
-    def _cut(self) -> None:
-        if self._socket is not None:
-            with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
+    return seen
 
 
 def _read(url: str) -> tuple[httpx.URL, str]:

@@ -35,6 +35,7 @@ class Events:
 def open_events(settings: Settings, engine: Engine, state: StateStore, clock: Clock, metrics: Metrics) -> Iterator[Events]:
     """Events over the bus of ``WA_REDIS_URL``, or in this process where that is blank."""
     bus = _bus(settings, clock)
+    metrics.watch(bus)
     try:
         yield events_over(bus, engine, state, clock, metrics, without_worker=not settings.redis_url)
     finally:
