@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grounding.answers import Citation, Claim, Grounding, Refusal, Trace
+from grounding.run_facts import facts_of_run
 from grounding.telling import event_of
 from grounding.trace_json import trace_as_json, trace_from_json
 from runtime.errors import Conflict, NotFound
@@ -35,11 +36,12 @@ class TraceStore:
     state: StateStore
     engine: Engine
 
-    def save(self, tenant: Tenant, trace: Trace, grounding: Grounding | None = None) -> None:
-        """Keep a trace under its run id, and the event of its outcome with it when there is one."""
+    def save(self, tenant: Tenant, trace: Trace, grounding: Grounding | None = None, degraded: Collection[str] = ()) -> None:
+        """Keep a trace under its run id, with its facts, and the event of its outcome when there is one."""
         event = None if grounding is None else event_of(tenant, trace, grounding)
         labels = {"refused": "true" if trace.refusal is not None else "false", "outcome": trace.outcome}
-        self.state.put(tenant, KIND, trace.run_id, trace_as_json(trace), labels=labels, event=event)
+        facts = facts_of_run(trace, grounding, degraded)
+        self.state.put(tenant, KIND, trace.run_id, trace_as_json(trace), labels=labels, facts=facts, event=event)
 
     def get(self, tenant: Tenant, run_id: str) -> Trace:
         """The trace of a run, with the documents deleted since marked and their words withheld.
@@ -68,7 +70,7 @@ class TraceStore:
             body = trace_as_json(without_words_of(trace, deleted)) if deleted else entry.body
             if body != entry.body:
                 with suppress(Conflict):
-                    self.state.put(tenant, KIND, entry.entry_id, body, labels=entry.labels, expected=entry.version)
+                    self.state.put(tenant, KIND, entry.entry_id, body, labels=entry.labels, facts=entry.facts, expected=entry.version)
         return cursor
 
     def _as_of_now(self, tenant: Tenant, trace: Trace) -> Trace:

@@ -16,8 +16,10 @@ from runtime.errors import InvalidRequest, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from search.documents import DocumentWrite, Vectors, WriteOutcome
+from search.ingest.closing import Closing
 from search.ingest.parsing import Defaults
 from search.ingest.planning import Chunk, Planner, Unembedded, chunks, embedding_texts
+from search.ingest.records import IngestRecords
 from search.ingest.report import IngestReport, Progress, Rejection
 from search.ingest.rows import Row, RowSource
 from search.ingest.tally import RowOutcome, Tally
@@ -47,7 +49,7 @@ def usable_batch_id(given: str | None) -> str | None:
 
 
 class Ingester:
-    """Stores documents. One of these serves any number of calls at once."""
+    """Stores documents, and keeps a record of each ingest where it is given ``records``. One of these serves any number of calls at once."""
 
     def __init__(
         self,
@@ -56,12 +58,14 @@ class Ingester:
         clock: Clock,
         settings: Settings,
         *,
+        records: IngestRecords | None = None,
         new_batch_id: Callable[[], str] = _new_batch_id,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._clock = clock
         self._settings = settings
+        self._records = records
         self._new_batch_id = new_batch_id
 
     def ingest(
@@ -94,33 +98,37 @@ class Ingester:
         source = rows if isinstance(rows, RowSource) else RowSource(rows)
         batch = self._batch_id(batch_id)
         run = _Run(self._engine, self._embedder, tenant, Tally(on_rejection, on_outcome))
+        closing = Closing(self._records, tenant, batch, watch, self._clock)
         interrupted = False
         try:
             self._work(run, source, self._defaults(defaults, source), _Speed(watch, source, progress))
         except KeyboardInterrupt:
             interrupted = True
         except Unavailable as error:
-            self._give_up(run, tenant)
+            self._give_up(run, tenant, closing)
             raise _resumable(error, run.tally.done) from error
         except BaseException:
-            self._give_up(run, tenant)
+            self._give_up(run, tenant, closing)
             raise
         run.close()
         try:
             self._engine.refresh(tenant)
-            return self._report(tenant, batch, run.tally, source, seconds=watch.elapsed_s(), interrupted=interrupted)
+            report = self._report(tenant, batch, run.tally, source, seconds=watch.elapsed_s(), interrupted=interrupted)
+            lost = closing.recorded(run.tally, "interrupted" if interrupted else "done")
+            return replace(report, warnings=(*report.warnings, *lost))
         except Unavailable as error:
             raise _resumable(error, run.tally.done) from error
 
     def over(self, engine: DocumentStore) -> "Ingester":
-        """The same, storing somewhere else."""
+        """The same, storing somewhere else, and without records: whoever takes parts of an ingest apart keeps the record of the whole."""
         return Ingester(engine, self._embedder, self._clock, self._settings, new_batch_id=self._new_batch_id)
 
-    def _give_up(self, run: "_Run", tenant: Tenant) -> None:
-        """Make what was stored visible, if the engine still answers."""
+    def _give_up(self, run: "_Run", tenant: Tenant, closing: Closing) -> None:
+        """Make what was stored visible and keep the record, if the store still answers."""
         run.close()
         with suppress(Unavailable):
             self._engine.refresh(tenant)
+        closing.recorded(run.tally, "failed")
 
     def _work(self, run: "_Run", source: RowSource, defaults: Defaults, speed: "_Speed") -> None:
         for chunk in chunks(source, defaults):
@@ -137,14 +145,15 @@ class Ingester:
         return usable_batch_id(given) or self._new_batch_id()
 
     def _report(self, tenant: Tenant, batch_id: str, tally: Tally, source: RowSource, *, seconds: float, interrupted: bool) -> IngestReport:
+        totals = tally.totals()
         return IngestReport(
             batch_id=batch_id,
-            received=tally.done,
-            indexed=tally.count("indexed"),
-            unchanged=tally.count("unchanged", "stale", "deleted_earlier"),
-            updated=tally.count("updated"),
-            duplicate=tally.count("duplicate"),
-            rejected=tally.count("rejected"),
+            received=totals["received"],
+            indexed=totals["indexed"],
+            unchanged=totals["unchanged"],
+            updated=totals["updated"],
+            duplicate=totals["duplicate"],
+            rejected=totals["rejected"],
             corpus_size=self._engine.corpus(tenant).documents,
             seconds=seconds,
             rejections=tally.rejections,
@@ -152,6 +161,7 @@ class Ingester:
             mapping=dict(source.mapping),
             attribute_fields=tally.attribute_fields,
             interrupted=interrupted,
+            masked=tally.masked,
         )
 
 

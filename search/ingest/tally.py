@@ -8,6 +8,7 @@ from typing import Literal
 
 from search.documents import WriteKind
 from search.ingest.parsing import Notice
+from search.ingest.records import Counted, with_rejections
 from search.ingest.report import MAX_REJECTIONS, Rejection
 
 MAX_NOTICES = 200
@@ -40,6 +41,7 @@ class Noticed:
     counts: Counter[Notice] = field(default_factory=Counter)
     first_rows: dict[Notice, int] = field(default_factory=dict)
     extra: dict[str, None] = field(default_factory=dict)
+    masked: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: int, notices: Iterable[Notice], extra: Iterable[str]) -> None:
         """Take one row into account."""
@@ -47,8 +49,14 @@ class Noticed:
             self._count(notice, 1, row)
         self._keep(extra)
 
+    def mask(self, row: int, masked: Mapping[str, int], dropped: Iterable[Notice]) -> None:
+        """Take into account what was masked in one row, whatever becomes of it."""
+        self.masked.update(masked)
+        self.add(row, dropped, ())
+
     def merge(self, other: "Noticed") -> None:
         """Take other rows into account."""
+        self.masked.update(other.masked)
         for notice, count in other.counts.items():
             self._count(notice, count, other.first_rows[notice])
         self._keep(other.extra)
@@ -82,6 +90,7 @@ class Tally:
         self._counts: Counter[RowKind] = Counter()
         self._named: dict[RowKind, list[str]] = {"stale": [], "deleted_earlier": []}
         self._rejections: list[Rejection] = []
+        self._counted: Counted = ()
         self._noticed = Noticed()
 
     def add(self, outcomes: Iterable[RowOutcome], noticed: Noticed) -> None:
@@ -92,6 +101,8 @@ class Tally:
             for outcome in outcomes:
                 self._counts[outcome.kind] += 1
                 self._name(outcome)
+            rejected = ((outcome.field, outcome.reason) for outcome in outcomes if outcome.kind == "rejected")
+            self._counted = with_rejections(self._counted, rejected)
         for outcome in outcomes:
             if self._on_outcome is not None:
                 self._on_outcome(outcome)
@@ -110,14 +121,32 @@ class Tally:
         return tuple(self._rejections)
 
     @property
+    def counted_rejections(self) -> Counted:
+        """All rejections by field and reason."""
+        return self._counted
+
+    @property
     def attribute_fields(self) -> tuple[str, ...]:
         """Columns that became attributes, in the order of their first row."""
         return tuple(self._noticed.extra)
+
+    @property
+    def masked(self) -> Mapping[str, int]:
+        """How often each kind was masked."""
+        return dict(sorted(self._noticed.masked.items()))
 
     def count(self, *kinds: RowKind) -> int:
         """How many rows ended as one of these."""
         with self._lock:
             return sum(self._counts[kind] for kind in kinds)
+
+    def totals(self) -> dict[str, int]:
+        """The counts of a report under their names."""
+        with self._lock:
+            counts = dict(self._counts)
+        unchanged = sum(counts.get(kind, 0) for kind in ("unchanged", "stale", "deleted_earlier"))
+        rest = {kind: counts.get(kind, 0) for kind in ("indexed", "updated", "duplicate", "rejected")}
+        return {"received": sum(counts.values()), "unchanged": unchanged, **rest}
 
     def warnings(self) -> list[str]:
         """What was noticed, then what an older version or an earlier deletion kept from being stored."""

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from runtime.errors import InvalidRequest
+from search.ingest.records import Counted, with_rejections
 from search.ingest.tally import IDS_NAMED, RowKind
 from worker.jobs.outcome import ChunkOutcome
 
@@ -40,6 +41,7 @@ class Job:
     next_chunk: int = 0
     counts: Mapping[RowKind, int] = field(default_factory=dict)
     refused: int = 0
+    rejections: Counted = ()
     named: Mapping[RowKind, tuple[str, ...]] = field(default_factory=dict)
     mapping: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -136,6 +138,7 @@ class Job:
             next_chunk=self.next_chunk + 1,
             counts=dict(counts),
             refused=self.refused + outcome.refused,
+            rejections=with_rejections(self.rejections, ((each.rejection.field, each.rejection.reason) for each in outcome.rejected)),
             named=_joined(self.named, outcome.named),
             corpus_size=outcome.corpus_size,
             served_at=now,

@@ -27,7 +27,8 @@ def job_from_json(body: Mapping[str, Any]) -> Job:
     values = {each.name: body[each.name] for each in fields(Job) if each.name in body} | unpacked(body["long"])
     values |= {name: datetime.fromisoformat(values[name]) for name in _MOMENTS if values.get(name)}
     values |= {name: tuple(values[name]) for name in _TUPLES}
-    return Job(**values | {"named": {kind: tuple(ids) for kind, ids in values["named"].items()}})
+    counted = tuple((field, reason, rows) for field, reason, rows in values.get("rejections", ()))
+    return Job(**values | {"named": {kind: tuple(ids) for kind, ids in values["named"].items()}, "rejections": counted})
 
 
 def outcome_as_json(outcome: ChunkOutcome) -> dict[str, Any]:

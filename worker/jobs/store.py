@@ -10,6 +10,7 @@ from runtime.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant
 from search.ingest.parsing import blamed
+from search.ingest.records import IngestRecord, IngestRecords
 from search.ingest.report import MAX_REJECTIONS, IngestReport, Rejection
 from search.ingest.tally import stayed_lines
 from search.ports import StateEntry, StateStore
@@ -45,6 +46,7 @@ class Jobs:
         self._state = state
         self._clock = clock
         self._metrics = metrics
+        self._records = IngestRecords(state)
         self.chunks = Chunks(state)
         self.intents = Intents(state)
 
@@ -169,8 +171,10 @@ class Jobs:
         return self.tidy(tenant, job_id)
 
     def tidy(self, tenant: Tenant, job_id: str) -> Job:
-        """Remove the rows an ended job has left behind."""
+        """Keep the record of an ended job, and remove the rows it has left behind; a failed one keeps those it needs to be tried again."""
         job = self.get(tenant, job_id)
+        if job.ended and (job.state == "failed" or not job.tidied):
+            self._records.keep(tenant, record_of(job))
         if not job.ended or job.tidied:
             return job
         numbers = range(job.chunks + 1)
@@ -228,6 +232,20 @@ class Jobs:
         except Conflict:
             return self.outcome(tenant, job_id, number) or outcome
         return outcome
+
+
+def record_of(job: Job) -> IngestRecord:
+    """What stays of an ended job for boards, under its id: one that is tried again replaces its record."""
+    names = ("received", "indexed", "unchanged", "updated", "duplicate", "rejected")
+    return IngestRecord(
+        record_id=job.job_id,
+        batch_id=job.batch_id,
+        at=job.finished_at or job.created_at,
+        outcome=job.state,
+        seconds=job.seconds,
+        counts={name: getattr(job, name) for name in names},
+        rejections=job.rejections,
+    )
 
 
 def warnings_of(job: Job) -> tuple[str, ...]:

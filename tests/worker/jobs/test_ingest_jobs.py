@@ -9,6 +9,7 @@ import pytest
 from runtime.clock import SettableClock
 from runtime.errors import InvalidRequest, NotFound
 from runtime.tenancy import tenant_named
+from search.ingest.records import KIND, REJECTIONS
 from search.ingest.report import IngestReport
 from search.ingest.rows import RowSource, rows_of
 from tests.search.ingest.conftest import ticket
@@ -228,3 +229,28 @@ def test_ended_jobs_and_documents_are_counted(desk: Bench) -> None:
 
 def _rows(*documents: dict[str, object]) -> RowSource:
     return rows_of(documents)
+
+
+def test_a_job_leaves_one_record_with_the_rejections_of_all_its_chunks(both: Bench, tmp_path: Path) -> None:
+    job = both.hand_in_file(mixed(tmp_path))
+    both.finish()
+    done = both.job(job)
+    (record,) = both.state.entries(both.tenant, KIND)[0]
+    assert (record.entry_id, record.facts["outcome"], record.facts["at"]) == (job.job_id, "done", done.finished_at)
+    assert {name: record.facts[name] for name in counted(both.report(job))} == counted(both.report(job))
+    rejections = [entry.facts for entry in both.state.entries(both.tenant, REJECTIONS)[0]]
+    assert sum(facts["rows"] for facts in rejections) == done.rejected > 3  # type: ignore[misc]
+    assert {facts["field"] for facts in rejections} == {"text", "occurred_at", "rating", "row"}
+    both.jobs.tidy(both.tenant, job.job_id)
+    assert both.state.entries(both.tenant, KIND)[0] == (record,)
+
+
+def test_a_job_that_failed_has_a_record_which_its_retry_replaces(both: Bench) -> None:
+    job = both.hand_in([ticket("a"), ticket("b", text=" ")])
+    both.jobs.fail(both.tenant, job.job_id, "the disk is full")
+    assert both.state.entries(both.tenant, KIND)[0] == ()
+    both.jobs.retry(both.tenant, job.job_id)
+    both.finish()
+    (record,) = both.state.entries(both.tenant, KIND)[0]
+    assert (record.facts["outcome"], record.facts["rejected"]) == ("done", 1)
+    assert [entry.facts["field"] for entry in both.state.entries(both.tenant, REJECTIONS)[0]] == ["text"]
