@@ -166,7 +166,7 @@ class Ingester:
 
 
 class _Run:
-    """One ingest: embeds chunks in one thread, writes and counts them in another.
+    """One ingest: embeds chunks, two at once, and writes and counts them in another thread.
 
     Counting happens beside the write, in a thread that no interrupt reaches, so that what is stored is counted and the counts add up.
     """
@@ -179,7 +179,7 @@ class _Run:
         self._tenant = tenant
         self._planner = Planner(engine, tenant)
         self._failed = threading.Event()
-        self._embedding = ThreadPoolExecutor(1, "ingest-embed")
+        self._embedding = ThreadPoolExecutor(2, "ingest-embed")  # no core waits at the end of a chunk
         self._writing = ThreadPoolExecutor(1, "ingest-write")
         self._under_way: deque[Future[None]] = deque()
 
