@@ -1,6 +1,7 @@
 """The web application: every door on one service, and the process that serves it."""
 
 import contextlib
+import signal
 import sys
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -54,6 +55,7 @@ def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with endpoint.run(), feed.run():
             yield
+        doors.gate.close()
 
     app = FastAPI(
         title="WisdomAgent", version=release(), docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False, telemetry=NO_SPANS
@@ -82,6 +84,7 @@ def serve(settings: Settings) -> None:
     configure_logging(settings)
     check_binding(settings)
     check_credentials(settings)
+    signal.signal(signal.SIGTERM, _stopped)
     with open_service(settings, role="api") as service:
         if settings.auth == "none":
             logger(__name__).warning(
@@ -99,6 +102,11 @@ def serve(settings: Settings) -> None:
         )
         uvicorn.Server(config).run()
     sys.stderr.flush()
+
+
+def _stopped(_number: int, _frame: object) -> None:
+    """The server passes a signal on once requests are done: the process then ends by itself, and what it opened is closed before."""
+    sys.exit(0)
 
 
 def _doors(service: Service) -> Doors:

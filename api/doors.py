@@ -60,7 +60,7 @@ async def caller_of(request: Request) -> Principal:
     doors = doors_of(request)
     principal = await doors.identify(request.headers)
     template = str(getattr(request.scope.get("route"), "path", ""))
-    doors.gate.admit(principal, [ROUTES.get((request.method, template), template)])
+    await doors.gate.admitted(principal, [ROUTES.get((request.method, template), template)])
     return principal
 
 

@@ -79,7 +79,7 @@ def validated(schema: GraphQLSchema, document: DocumentNode) -> None:
         raise Rejected(tuple(errors), VALIDATION_FAILED)
 
 
-def admitted(gate: Gate, principal: Principal, document: DocumentNode, operation: OperationDefinitionNode) -> None:
+async def admitted(gate: Gate, principal: Principal, document: DocumentNode, operation: OperationDefinitionNode) -> None:
     """Nothing, when the caller may call every root field of the operation, each as often as it is named.
 
     Raises:
@@ -88,7 +88,7 @@ def admitted(gate: Gate, principal: Principal, document: DocumentNode, operation
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     names = [name for name in _root_fields(operation.selection_set, fragments) if not name.startswith("__")]
     try:
-        gate.admit(principal, names)
+        await gate.admitted(principal, names)
     except ServiceError as error:
         raise Rejected((GraphQLError(str(error), original_error=error),), BAD_USER_INPUT, treatment_of(error).status, error) from error
 

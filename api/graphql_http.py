@@ -41,7 +41,7 @@ async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, co
         return Response("application/graphql-response+json or application/json can be had", 406, media_type="text/plain")
     try:
         document, operation, chosen = await _prepared(schema, http)
-        admitted(context.gate, context.principal, document, chosen)
+        await admitted(context.gate, context.principal, document, chosen)
         result = await _executed(schema, document, operation, context)
     except Rejected as rejected:
         status = rejected.status or (400 if media == GRAPHQL_JSON else 200)

@@ -226,7 +226,7 @@ class _Conversation:
         if chosen is None or chosen.operation is not OperationType.SUBSCRIPTION:
             raise Rejected((GraphQLError("Only subscriptions are served here; send queries and mutations by POST."),), BAD_USER_INPUT)
         assert self._principal is not None
-        admitted(door.doors.gate, self._principal, document, chosen)
+        await admitted(door.doors.gate, self._principal, document, chosen)
         made = subscribe(
             door.schema,
             document,

@@ -79,7 +79,7 @@ class McpEndpoint:
         """Leave who asks in the state of the request, or answer who may not ask this."""
         try:
             principal = await self._identify(Headers(scope=scope), "mcp")
-            self._gate.admit(principal, _operations(message))
+            await self._gate.admitted(principal, _operations(message))
         except ServiceError as error:
             return _refusal(message, error, challenge(error, self._settings, self._metadata_url(scope)))
         scope.setdefault("state", {})[PRINCIPAL] = principal

@@ -147,6 +147,9 @@ class Settings(BaseSettings):
         description="where answers and counts are kept for a while: auto = in Redis where WA_REDIS_URL names one, else in memory; memory; off",
     )
     cache_entries: int = Field(512, ge=1, le=1_000_000, description="answers and counts kept in memory; 64 MiB of them at most")
+    cache_timeout_s: float = Field(
+        0.25, gt=0, le=60, description="longest wait for the cache in Redis, and for the shared buckets of rate limits; neither is needed"
+    )
     cache_ttl_s: float = Field(
         300.0, ge=1, le=86_400, description="how long one is kept; a change of the tenant's documents ends it at once"
     )

@@ -217,6 +217,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DELIVERIES}/test_posting.py", f"{DELIVERIES}/test_receivers.py", f"{DELIVERIES}/test_slack.py", f"{DELIVERIES}/test_mail.py")),
     Promise("deliveries", "monitors and digests through GraphQL, MCP and the command line are the same", (f"{DOORS}/test_monitors.py",)),
     Promise("deliveries", "a subscriber is told of every digest; one that comes back with the last id misses nothing", (f"{DOORS}/test_subscriptions.py",)),
+    Promise("security", "a credential has one bucket for all processes in Redis, and this process's own while Redis is away",
+            ("api/identity/test_shared_rates.py",)),
     # Cache
     Promise("cache", "what is given again is the same to the last byte, over the same documents, on the same day, and never because of what the cache says",
             ("grounding/test_answer_cache.py",)),

@@ -5,19 +5,24 @@ from collections.abc import Iterable
 
 from api.identity import audit
 from api.identity.principal import Principal
-from api.identity.rates import Rates
 from api.identity.rights import require
+from api.identity.shared_rates import open_buckets
+from api.threads import Threads
 from runtime.clock import Clock
 from runtime.errors import RateLimited, ServiceError
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
+
+RATE_THREADS = 16
+"""Of their own, so that a slow server of rates keeps no question waiting for a thread."""
 
 
 class Gate:
     """One per application, for all its doors together."""
 
     def __init__(self, settings: Settings, clock: Clock, metrics: Metrics) -> None:
-        self._rates = Rates(settings.rate_capacity, settings.rate_refill_per_s, clock)
+        self._buckets = open_buckets(settings, clock, metrics)
+        self._threads = Threads(RATE_THREADS)
         self._metrics = metrics
 
     def admit(self, principal: Principal, operations: Iterable[str]) -> None:
@@ -38,9 +43,20 @@ class Gate:
             raise
         _key_used(principal, counted, "ok")
 
+    async def admitted(self, principal: Principal, operations: Iterable[str]) -> None:
+        """:meth:`admit` from the event loop, which it never keeps waiting."""
+        if self._buckets.waits and principal.limited:
+            await self._threads.call(self.admit, principal, operations)
+        else:
+            self.admit(principal, operations)
+
+    def close(self) -> None:
+        """Let go of the server of rates."""
+        self._buckets.close()
+
     def _take(self, principal: Principal, operation: str, calls: int) -> None:
         try:
-            self._rates.take(principal, operation, calls)
+            self._buckets.take(principal, operation, calls)
         except RateLimited:
             self._metrics.count("wa_rate_limited_total", operation=operation)
             raise

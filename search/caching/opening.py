@@ -110,4 +110,4 @@ def _cache(settings: Settings, clock: Clock) -> Cache:
     from search.caching.redis_cache import RedisCache
     from search.caching.redis_link import RedisLink
 
-    return RedisCache(RedisLink(settings.redis_url, DEPENDENCY, settings, clock), settings.index_prefix, ttl_s=settings.cache_ttl_s)
+    return RedisCache(RedisLink(settings, DEPENDENCY, clock), settings.index_prefix, ttl_s=settings.cache_ttl_s)

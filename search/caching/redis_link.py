@@ -18,9 +18,6 @@ from runtime.wire import TimedSocket
 
 T = TypeVar("T")
 
-CALL_TIMEOUT_S = 0.25
-"""A server that is slower than this costs more than it saves."""
-
 BULKHEAD_WAIT_S = 0.05
 
 UNREACHABLE: tuple[type[Exception], ...] = (
@@ -37,13 +34,14 @@ UNREACHABLE: tuple[type[Exception], ...] = (
 class RedisLink:
     """Connections behind a guard of their own; safe to use from many threads, connects at the first call. Nothing is ever called twice."""
 
-    def __init__(self, url: str, dependency: str, settings: Settings, clock: Clock, *, timeout_s: float = CALL_TIMEOUT_S) -> None:
-        """``dependency`` is what the guard is called in metrics.
+    def __init__(self, settings: Settings, dependency: str, clock: Clock) -> None:
+        """To the server of ``WA_REDIS_URL``; ``dependency`` is what the guard is called in metrics.
 
         Raises:
-            Misconfigured: ``url`` names no server.
+            Misconfigured: the setting names no server.
         """
-        self._client: Any = _client(url, timeout_s)
+        timeout_s = settings.cache_timeout_s
+        self._client: Any = _client(settings.redis_url, timeout_s)
         self._dependency = dependency
         self._guard = Guard(
             dependency,
