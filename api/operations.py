@@ -15,7 +15,7 @@ from runtime.tenancy import Tenant
 from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
-from search.ingest.parsing import blamed
+from search.ingest.parsing import Defaults, blamed
 from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
@@ -157,7 +157,7 @@ def drop_dead_letter(service: Service, tenant: Tenant, letter_id: str) -> DeadLe
     return service.dead_letters.drop(tenant, letter_id)
 
 
-def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None) -> IngestReport:
+def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None, mask: str = "") -> IngestReport:
     """Store documents, counted. What is no object is rejected like any other bad document.
 
     Raises:
@@ -166,7 +166,8 @@ def index(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: 
     limit = service.settings.max_batch_documents
     if len(documents) > limit:
         raise InvalidRequest(f"holds {len(documents)} documents; one call may hold {limit}, so send several", field="documents")
-    report = service.ingester.ingest(tenant, RowSource(row_of(number, item) for number, item in enumerate(documents, 1)), batch_id=batch_id)
+    rows, defaults = RowSource(row_of(number, item) for number, item in enumerate(documents, 1)), Defaults.of(service.settings, mask=mask)
+    report = service.ingester.ingest(tenant, rows, batch_id=batch_id, defaults=defaults)
     for outcome in ("indexed", "unchanged", "updated", "duplicate", "rejected"):
         service.metrics.count("wa_documents_total", getattr(report, outcome), outcome=outcome)
     _count_rejected(service.metrics, report)
@@ -196,6 +197,8 @@ def delete(
         raise InvalidRequest(f"must be true to delete {what}", field="confirm")
     everything = doc_ids is None and account_id is None
     report = delete_documents(service.engine, service.state, tenant, doc_ids=doc_ids, account_id=account_id, everything=everything)
+    with suppress(Unavailable):  # what is left of it ends by itself, and is asked for by nobody now that the generation is another
+        service.caching.cache.forget(tenant)
     if everything:
         with suppress(Unavailable):
             service.events.bus.forget(tenant)
