@@ -128,6 +128,9 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(20_000, ge=100, le=1_000_000, description="longest question; longer is an error")
     max_batch_documents: int = Field(1000, ge=1, le=100_000, description="documents in one indexDocuments call")
     max_body_bytes: int = Field(8_388_608, ge=1024, le=1_073_741_824, description="largest request body")
+    body_timeout_s: float = Field(
+        30.0, gt=0, le=600, description="longest wait for the whole body of a request; a slower one is answered with 408"
+    )
     mcp_max_output_chars: int = Field(20_000, ge=500, le=10_000_000, description="longest tool result; whole items are left out beyond it")
     mcp_call_timeout_s: float = Field(10.0, gt=0, le=300, description="time limit of one tool call")
 
@@ -208,6 +211,11 @@ class Settings(BaseSettings):
         description="URL of an OpenTelemetry collector that takes OTLP over HTTP (port 4318); blank = no spans",
     )
     otlp_tenant: Literal["none", "hash"] = Field("none", description="whether spans tell a keyed hash of the tenant")
+
+    dashboards_url: str = Field(
+        "", description="http(s)://user@host:5601 of OpenSearch Dashboards, with its base path; where make dashboards imports the board"
+    )
+    dashboards_password: SecretStr = Field(SecretStr(""), description="password of that user")
 
     @classmethod
     def settings_customise_sources(
