@@ -59,3 +59,10 @@ def _after_deletion(stored: StoredVersion, asked_version: int | None, content_ha
         f"was deleted at version {stored.version}; only a higher version brings it back",
         "version",
     )
+
+
+def is_behind(stored: StoredVersion | None, other: StoredVersion) -> bool:
+    """True when ``other``, of another store, is what should be here: a later version, or the same one deleted since."""
+    if stored is None or other.version != stored.version:
+        return stored is None or other.version > stored.version
+    return other.deleted and not stored.deleted

@@ -38,6 +38,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("newcomer", "the sample is real, balanced, attributed, and says what is assigned", ("api/sample/test_sample.py",)),
     Promise("newcomer", "the docs agree with the code and their links lead somewhere", ("docs/test_reference_pages.py", "docs/test_acceptance.py")),
     # Documents in
+    Promise("documents", "e-mail, phone, card and IBAN are masked before anything is stored; numbers that are none stay", (f"{INGEST}/test_masking.py",)),
     Promise("documents", "CSV, JSON Lines and JSON arrays, files and streams, delimiter and encoding detected or given",
             (f"{INGEST}/test_files.py", f"{INGEST}/test_csv_rows.py", f"{INGEST}/test_json_rows.py", f"{INGEST}/test_encodings.py")),
     Promise("documents", "columns are mapped by name or by hand, and nothing unknown is dropped silently",
@@ -257,6 +258,8 @@ PROMISES: tuple[Promise, ...] = (
     # Over time
     Promise("over time", "retention takes whole months by when documents occurred, shows first, and drops nothing that this program did not make",
             ("search/moving/test_retention.py", f"{CLI}/test_retention.py")),
+    Promise("over time", "a store moves into another one of either engine, by count and hash, after kill -9 too, and answers the same there",
+            ("search/moving/test_migration.py", f"{CLI}/test_migrate.py")),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

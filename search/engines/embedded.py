@@ -44,7 +44,7 @@ from search.engines.sqlite_store import SqliteStore
 from search.engines.vocabulary import term_numbers
 from search.filters import zone_named
 from search.ranking import BucketQuery, Buckets, GroupMembers, LegHit, LegName, LegQuery, Legs
-from search.versions import Decision, decide
+from search.versions import Decision, decide, is_behind
 
 _GROUP_ENDINGS = 1 << 16
 _SHELVES = 64
@@ -127,6 +127,19 @@ class EmbeddedEngine:
             document_rows.bury(connection, tenant_no, removed)
         self._store.forget_log()
         return tuple(doc_id for doc_id in wanted if doc_id in removed)
+
+    def bury(self, tenant: Tenant, deleted: Mapping[str, StoredVersion]) -> None:
+        """See :class:`search.moving.archive.Receiver`."""
+        within(len(deleted), 0, MAX_IDS, "deleted")
+        with self._store.writing() as connection:
+            tenant_no = document_rows.entered_tenant(connection, tenant)
+            known = document_rows.versions(connection, tenant_no, list(deleted))
+            older = {doc_id: each for doc_id, each in deleted.items() if is_behind(known.get(doc_id), each)}
+            live = [doc_id for doc_id in older if doc_id in known and not known[doc_id].deleted]
+            if older:
+                document_rows.remove(connection, tenant_no, live, document_rows.next_generation(connection, tenant_no))
+                document_rows.bury(connection, tenant_no, older)
+        self._store.forget_log()
 
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`."""

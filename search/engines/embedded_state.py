@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.clock import Clock
@@ -52,6 +52,14 @@ class EmbeddedState:
             if event is not None and told is not None:
                 keep(connection, event, told)
         return _entry(row)
+
+    def adopt(self, tenant: Tenant, entries: Sequence[StateEntry]) -> int:
+        """See :class:`search.moving.archive.StateReceiver`."""
+        with self._store.writing() as connection:
+            later = [each for each in entries if self._stored(connection, tenant, each.kind, each.entry_id)[0] < each.version]
+            rows = [(tenant, *_row(each)) for each in later]
+            connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        return len(later)
 
     def _stored(self, connection: sqlite3.Connection, tenant: Tenant, kind: str, entry_id: str) -> tuple[int, int]:
         found = connection.execute(_VERSION, (tenant, kind, entry_id)).fetchone()
@@ -123,6 +131,11 @@ class EmbeddedState:
         """See :class:`search.ports.StateStore`."""
         with self._store.writing(durable=False) as connection:
             settle(connection, events)
+
+
+def _row(entry: StateEntry) -> Row:
+    texts = as_json(dict(entry.labels), "labels"), as_json(dict(entry.body), "body"), as_json(facts_as_json(entry.facts), "facts")
+    return (entry.kind, entry.entry_id, entry.version, milliseconds(entry.created_at), *texts)
 
 
 def _entry(row: Row) -> StateEntry:

@@ -10,6 +10,7 @@ from runtime.clock import Clock, Deadline
 from runtime.errors import Misconfigured
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
+from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant
 from search.documents import Corpus, Document, DocumentPage, DocumentWrite, Filters, StoredVersion, WriteOutcome
 from search.engines.limits import MAX_IDS, within
@@ -27,14 +28,16 @@ from search.ranking import BucketQuery, Buckets, GroupMembers, LegQuery, Legs
 
 
 @contextmanager
-def open_opensearch(settings: Settings, *, model: str, dimension: int, clock: Clock) -> Iterator["OpenSearchEngine"]:
+def open_opensearch(
+    settings: Settings, *, model: str, dimension: int, clock: Clock, metrics: Metrics | None = None
+) -> Iterator["OpenSearchEngine"]:
     """The engine on the cluster of ``settings.engine_url``, closed at the end.
 
     Raises:
         Misconfigured: the URL or its user is refused, or what is under the prefix was made for another model or by someone else.
         Unavailable: nothing answers there.
     """
-    cluster = connected(settings, clock)
+    cluster = connected(settings, clock, lambda: metrics.count("wa_foreign_hits_total") if metrics else None)
     try:
         engine = OpenSearchEngine(cluster, checked_prefix(settings.index_prefix), model=model, dimension=dimension, clock=clock)
         engine.prepare()
@@ -89,6 +92,11 @@ class OpenSearchEngine:
     def delete(self, tenant: Tenant, doc_ids: Sequence[str]) -> tuple[str, ...]:
         """See :class:`search.ports.Engine`."""
         return self._writer.delete(tenant, doc_ids)
+
+    def bury(self, tenant: Tenant, deleted: Mapping[str, StoredVersion]) -> None:
+        """See :class:`search.moving.archive.Receiver`."""
+        within(len(deleted), 0, MAX_IDS, "deleted")
+        self._writer.bury(tenant, deleted)
 
     def erase(self, tenant: Tenant) -> int:
         """See :class:`search.ports.Engine`. The months go first: whoever writes meanwhile makes new ones."""

@@ -12,11 +12,11 @@ from runtime.tenancy import Tenant
 from search.engines.attribute_terms import attribute_term
 from search.engines.intervals import instant, milliseconds
 from search.engines.limits import MAX_PAGE, within
-from search.engines.opensearch_cluster import Cluster, Operation
+from search.engines.opensearch_cluster import Cluster, Operation, to_json
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_items import Item
 from search.engines.opensearch_names import state_index
-from search.engines.opensearch_outbox import REMOVED, Places, fields, oldest, pending_of, queued, removal, without
+from search.engines.opensearch_outbox import REMOVED, Places, address, fields, oldest, pending_of, queued, removal, without
 from search.engines.opensearch_queries import Body, every
 from search.engines.ordering import decoded, encoded
 from search.engines.state_json import as_json, event_json
@@ -63,6 +63,35 @@ class OpenSearchState:
             if self._replaced(stored, {**record, **fields(pending)}):
                 return _entry(record)
         raise Conflict(f"{kind} {entry_id} is being changed by others all the time; read it again, then repeat")
+
+    def adopt(self, tenant: Tenant, entries: Sequence[StateEntry]) -> int:
+        """See :class:`search.moving.archive.StateReceiver`. Events that wait with an entry stay with it."""
+        keyed = {_key(tenant, entry.kind, entry.entry_id): entry for entry in entries}
+        addresses = [{"_index": self._index, "_id": key} for key in keyed]
+        found = self._cluster.records(addresses, tenant=tenant, fields="tenant,kind,version,outbox") if addresses else ()
+        here = {record["_id"]: record for record in found}
+        behind = {
+            key: entry for key, entry in keyed.items() if (known := _present(here.get(key))) is None or _version(known) < entry.version
+        }
+        items = self._cluster.bulk([self._adoption(tenant, key, entry, here.get(key)) for key, entry in behind.items()])
+        _refuse_failures(items)
+        return sum(item.fate == "written" for item in items)
+
+    def _adoption(self, tenant: Tenant, key: str, entry: StateEntry, stored: Mapping[str, Any] | None) -> Operation:
+        record = {
+            "tenant": tenant,
+            "kind": entry.kind,
+            "entry_id": entry.entry_id,
+            "version": entry.version,
+            "created_ms": milliseconds(entry.created_at),
+            "labels": dict(entry.labels),
+            "label_terms": _terms(entry.labels),
+            "facts": facts_as_json(entry.facts),
+            "body": as_json(dict(entry.body), "body"),
+            **fields(pending_of(stored)),
+        }
+        action = {"create": {"_index": self._index, "_id": key}} if stored is None else {"index": address(stored)}
+        return Operation(action, to_json(record))
 
     def get(self, tenant: Tenant, kind: str, entry_id: str) -> StateEntry | None:
         """See :class:`search.ports.StateStore`."""
@@ -181,17 +210,26 @@ class OpenSearchState:
     def _replaced(self, stored: Mapping[str, Any] | None, record: Mapping[str, Any]) -> bool:
         """Put ``record`` in the place of what was read; False when that has changed meanwhile."""
         key = _key(record["tenant"], record["kind"], record["entry_id"])
-        terms = sorted(attribute_term(name, value) for name, value in record["labels"].items())
-        address = (
+        unless_changed = (
             {"op_type": "create"}
             if stored is None
             else {"if_seq_no": str(stored["_seq_no"]), "if_primary_term": str(stored["_primary_term"])}
         )
         try:
-            self._cluster.put(self._index, "_doc", key, body={**record, "label_terms": terms}, repeatable=False, **address)
+            self._cluster.put(
+                self._index, "_doc", key, body={**record, "label_terms": _terms(record["labels"])}, repeatable=False, **unless_changed
+            )
         except Conflict:
             return False
         return True
+
+
+def _terms(labels: Mapping[str, str]) -> list[str]:
+    return sorted(attribute_term(name, value) for name, value in labels.items())
+
+
+def _version(record: Mapping[str, Any]) -> int:
+    return int(record["_source"]["version"])
 
 
 def _present(record: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

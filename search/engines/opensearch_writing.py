@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from runtime.clock import Clock, Deadline
 from runtime.tenancy import Tenant
-from search.documents import DocumentWrite, WriteOutcome
+from search.documents import DocumentWrite, StoredVersion, WriteOutcome
 from search.engines.intervals import milliseconds
 from search.engines.limits import MAX_IDS, check_writes, flaw
 from search.engines.opensearch_changes import Change, Step, decided, deletion, is_busy, is_live, steps
@@ -14,8 +14,9 @@ from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_errors import NoRoom, unavailable
 from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_items import Item
-from search.engines.opensearch_ledger import LEASE_S, Ledger
+from search.engines.opensearch_ledger import LEASE_S, Entry, Ledger
 from search.engines.opensearch_names import Names, month_of
+from search.versions import is_behind
 
 _POLL_S = 0.05
 _PATIENCE_S = 6 * LEASE_S
@@ -61,6 +62,22 @@ class Writer:
         for start in range(0, len(asked), MAX_IDS):
             live |= self._deleted(names, asked[start : start + MAX_IDS])
         return tuple(doc_id for doc_id in asked if doc_id in live)
+
+    def bury(self, tenant: Tenant, deleted: Mapping[str, StoredVersion]) -> None:
+        """See :meth:`search.moving.archive.Receiver.bury`. What is live goes first, as any deletion; then the ledger learns the later version."""
+        names = Names(self._prefix, tenant)
+        self._indices.ensure_ledger(names)
+        known = self._ledger.read(names, list(deleted))
+        behind = {doc_id: each for doc_id, each in deleted.items() if doc_id not in known or is_behind(known[doc_id].newest, each)}
+        self.delete(tenant, [doc_id for doc_id in behind if doc_id in known])
+        entries = self._ledger.read(names, list(behind)) | {doc_id: Entry.unseen(doc_id) for doc_id in behind.keys() - known.keys()}
+        buried = [
+            replace(
+                entry, version=behind[doc_id].version, content_hash=behind[doc_id].content_hash, deleted=True, pending=False, before=None
+            )
+            for doc_id, entry in entries.items()
+        ]
+        self._ledger.claim(names, buried)
 
     def _tried(self, names: Names, waiting: Mapping[str, DocumentWrite]) -> dict[str, WriteOutcome]:
         """Outcomes of the writes that could be decided and carried out now."""
