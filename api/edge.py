@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from http import HTTPStatus
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,6 +45,7 @@ class Edge:
         self._app = app
         self._metrics = metrics
         self._max_body = settings.max_body_bytes
+        self._body_within_s = settings.body_timeout_s
         self._hosts = _patterns(settings.allowed_hosts)
         self._origins = _patterns(settings.allowed_origins)
 
@@ -59,22 +61,31 @@ class Edge:
         scope.setdefault("state", {})["correlation_id"] = identifier
         watch, reply = Stopwatch.start(SystemClock()), _Reply(send, identifier)
         with correlated(identifier), _span(scope, identifier) as told:
-            scope["state"][TRACED] = carrier()
+            scope["state"][TRACED], caught = carrier(), ""
             try:
                 await self._serve(scope, receive, reply)
             except Exception as error:  # noqa: BLE001 (the last door: whatever escaped becomes a masked problem)
-                told.failed(type(error).__name__)
+                caught = type(error).__name__
                 await reply.problem(scope, receive, fault_of(error))
-            self._record(scope, reply.status, watch.elapsed_s(), told)
+            self._record(scope, reply.status, watch.elapsed_s())
+            _tell(told, scope, reply.status, caught)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: "_Reply") -> None:
         fault = self._refused(Headers(scope=scope))
-        body = None if fault else await whole_body(receive, self._max_body)
-        if body is None:
-            fault = fault or http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
-            await reply.problem(scope, receive, fault)
+        body = fault or await self._body(receive)
+        if isinstance(body, Fault):
+            await reply.problem(scope, receive, body)
         else:
             await self._app(scope, Replayed(body, receive), reply)
+
+    async def _body(self, receive: Receive) -> bytes | Fault:
+        with anyio.move_on_after(self._body_within_s):
+            body = await whole_body(receive, self._max_body)
+            return self._too_large() if body is None else body
+        return http_fault(HTTPStatus.REQUEST_TIMEOUT, f"the body did not arrive within {self._body_within_s:g} s")
+
+    def _too_large(self) -> Fault:
+        return http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
 
     def _refused(self, headers: Headers) -> Fault | None:
         if not _matches(headers.get("host", ""), self._hosts):
@@ -83,15 +94,11 @@ class Edge:
             return http_fault(HTTPStatus.FORBIDDEN, "pages of this origin may not call; WA_ALLOWED_ORIGINS lists those that may")
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_body:
-            return http_fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {self._max_body} bytes")
+            return self._too_large()
         return None
 
-    def _record(self, scope: Scope, status: int, seconds: float, told: Span) -> None:
-        operation = str(getattr(scope.get("route"), "path", scope["path"] if scope["path"] in EXACT_PATHS else "other"))
-        told.rename(f"{_method(scope)} {operation}")
-        told.set(http_route=operation, http_status=status)
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            told.failed(str(status))
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        operation = _route(scope)
         self._metrics.count("wa_requests_total", operation=operation, outcome=f"{status // 100}xx")
         self._metrics.observe("wa_request_duration_seconds", seconds, operation=operation)
         if operation not in PROBES:
@@ -103,6 +110,19 @@ def _span(scope: Scope, identifier: str) -> Span:
     if scope["path"] in PROBES:
         return NOTHING
     return span(_method(scope), kind="server", parent=asked_in(Headers(scope=scope)), http_method=_method(scope), correlation_id=identifier)
+
+
+def _tell(told: Span, scope: Scope, status: int, caught: str) -> None:
+    """What is known of a request when it is over. Only our own failures are failures."""
+    told.rename(f"{_method(scope)} {_route(scope)}")
+    told.set(http_route=_route(scope), http_status=status)
+    if caught or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        told.failed(caught or str(status))
+
+
+def _route(scope: Scope) -> str:
+    """Its template, never the path itself."""
+    return str(getattr(scope.get("route"), "path", scope["path"] if scope["path"] in EXACT_PATHS else "other"))
 
 
 def _method(scope: Scope) -> str:

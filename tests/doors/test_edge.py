@@ -1,5 +1,6 @@
 """The outermost layer of HTTP, on a small application that misbehaves in every way."""
 
+import anyio
 import httpx
 import pytest
 from starlette.applications import Starlette
@@ -8,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from api.edge import Edge
 from runtime.settings import read_settings
@@ -55,6 +57,25 @@ def test_a_body_over_the_limit_is_refused_whether_or_not_it_is_announced(client:
 
 def test_a_body_at_the_limit_arrives_whole(client: TestClient) -> None:
     assert client.post("/size", content=b"x" * LIMIT).json() == {"size": LIMIT}
+
+
+def test_a_body_that_does_not_end_is_given_up(client: TestClient) -> None:
+    edge = Edge(client.app, settings=read_settings({}, body_timeout_s=0.05), metrics=Metrics())
+
+    async def never() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def posted() -> list[Message]:
+        said: list[Message] = []
+
+        async def send(message: Message) -> None:
+            said.append(message)
+
+        await edge({"type": "http", "method": "POST", "path": "/size", "headers": [(b"host", b"localhost")]}, never, send)
+        return said
+
+    assert anyio.run(posted)[0]["status"] == 408
 
 
 def test_a_host_name_that_is_not_ours_is_misdirected(client: TestClient) -> None:
