@@ -223,6 +223,10 @@ PROMISES: tuple[Promise, ...] = (
     # Cache
     Promise("cache", "what is given again is the same to the last byte, over the same documents, on the same day, and never because of what the cache says",
             ("grounding/test_answer_cache.py",)),
+    Promise("cache", "entries are signed, about what was asked and of the right type, or they are nothing; a broken Redis costs time and nothing else",
+            ("search/caching/test_sealing.py", "search/caching/test_strict.py", "search/caching/test_redis_link.py", "grounding/test_answer_cache.py")),
+    Promise("cache", "it is bounded in entries, bytes and time; tenants share nothing in it, and what is erased is taken out",
+            ("search/caching/test_memory.py", "contracts/test_cache_contract.py")),
     # Evaluation
     Promise("evaluation", "every metric is checked by hand, has a source, and is undefined with a reason rather than not a number",
             (f"{EVALUATION}/test_metrics.py", f"{EVALUATION}/test_grading.py")),

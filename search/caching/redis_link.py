@@ -25,9 +25,10 @@ UNREACHABLE: tuple[type[Exception], ...] = (
     redis.exceptions.RedisClusterException,  # this and the next are not of that family
     redis.exceptions.ChildDeadlockedError,
     OSError,
-    ValueError,  # what the driver raises at an answer that is none: a length that is no number, text that is none
+    ValueError,  # from here on what the driver raises at an answer that is none: a length that is no number, a greeting of another type
     TypeError,
-    IndexError,
+    AttributeError,
+    LookupError,
 )
 
 
