@@ -196,12 +196,15 @@ async def corpus(_root: object, info: Info) -> Json:
 
 
 @mutation.field("indexDocuments")
-async def index_documents(_root: object, info: Info, documents: list[Json], batch_id: str | None = None, **options: bool) -> Json:
+async def index_documents(
+    _root: object, info: Info, documents: list[Json], batch_id: str | None = None, mask: list[str] | None = None, **options: bool
+) -> Json:
     """See the schema; ``async`` is no name for a parameter."""
     request: Request = info.context
+    also = ",".join(mask or ()).lower()
     if options["async"]:
-        return job_rendering.taken_as_job(*await request.call(job_operations.index_later, documents, batch_id))
-    return rendering.ingest_report(await request.call(operations.index, documents, batch_id))
+        return job_rendering.taken_as_job(*await request.call(job_operations.index_later, documents, batch_id, also))
+    return rendering.ingest_report(await request.call(operations.index, documents, batch_id, also))
 
 
 @mutation.field("deleteDocuments")

@@ -6,6 +6,7 @@ from typing import Any
 
 from api.operations import row_of
 from runtime.tenancy import Tenant
+from search.ingest.parsing import Defaults
 from search.ingest.report import IngestReport, Rejection
 from search.ingest.rows import RowSource
 from worker.jobs.job import Job
@@ -18,14 +19,16 @@ SOURCE = "indexDocuments"
 """What a job is said to come from that a web door took."""
 
 
-def index_later(service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None) -> tuple[Job, IngestReport]:
+def index_later(
+    service: Service, tenant: Tenant, documents: Sequence[Any], batch_id: str | None, mask: str = ""
+) -> tuple[Job, IngestReport]:
     """Keep documents as a job; returns it with its report so far. Only the size of a request limits how many.
 
     Raises:
         InvalidRequest: on ``batch_id``.
     """
     rows = RowSource(row_of(number, item) for number, item in enumerate(documents, 1))
-    found = service.handing_in.hand_in(tenant, rows, source=SOURCE, batch_id=batch_id)
+    found = service.handing_in.hand_in(tenant, rows, source=SOURCE, batch_id=batch_id, defaults=Defaults.of(service.settings, mask=mask))
     size = service.engine.corpus(tenant).documents
     return found, service.jobs.report(tenant, replace(found, corpus_size=size))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from api.json_values import Json, moment, number, optional_moment, optional_number, plain
-from api.rendering import ingest_report, rejection
+from api.rendering import ingest_report, masked, rejection
 from search.ingest.report import IngestReport, Rejection
 from worker.jobs.job import Job
 from worker.jobs.outcome import RejectedRow
@@ -36,6 +36,7 @@ def job(value: Job, rejections: Sequence[Rejection] = ()) -> Json:
         "finishedAt": optional_moment(value.finished_at),
         "mapping": plain(value.mapping),
         "attributeFields": list(value.attribute_fields),
+        "masked": masked(value.masked),
         "warnings": list(warnings_of(value)),
         "error": value.error,
         "rejections": [rejection(item) for item in rejections],

@@ -340,7 +340,13 @@ def ingest_report(value: IngestReport) -> Json:
         "mapping": plain(value.mapping),
         "attributeFields": list(value.attribute_fields),
         "interrupted": value.interrupted,
+        "masked": masked(value.masked),
     }
+
+
+def masked(value: Mapping[str, int]) -> list[Json]:
+    """How often each kind was masked, by name."""
+    return [{"kind": kind.upper(), "count": count} for kind, count in sorted(value.items())]
 
 
 def rejection(value: Rejection) -> Json:

@@ -35,6 +35,7 @@ from runtime.tenancy import Tenant
 from runtime.tracing import span
 from search.documents import EVERYTHING, Filters
 from search.filters import zone_named
+from search.ingest.masking import Masking
 from search.ports import Engine, StateStore
 from search.ranking import Hit
 from search.retrieval import Retriever
@@ -66,6 +67,7 @@ class Answerer:
     ) -> None:
         self._clock = clock
         self._settings = settings
+        self._masking = Masking.of(settings)
         self._drafter = drafter
         self._planner = models.planner
         self._cache = None if models != NO_MODELS else cache  # what a language model says is no function of what it is asked
@@ -204,7 +206,7 @@ class Answerer:
             raise InvalidRequest(
                 f"has {len(question)} characters; at most {self._settings.max_question_chars} are allowed", field="question"
             )
-        return question.encode("utf-8", "replace").decode().replace("\x00", " ")
+        return self._masking.text(question.encode("utf-8", "replace").decode().replace("\x00", " "))
 
     def _top_k(self, top_k: int | None) -> int:
         if top_k is None:

@@ -38,6 +38,7 @@ class Request:
     rejects: Path | None
     batch_id: str | None
     strict: bool
+    mask: str | None = None
 
     @classmethod
     def of(cls, files: list[str], reading: Reading, *, rejects: Path | None, batch_id: str | None, strict: bool) -> "Request":
@@ -54,11 +55,11 @@ class Request:
             mapping=dict(_pair(text) for text in reading.columns or ()),
             date_order=reading.date_order.value if reading.date_order else None,
         )
-        return cls(tuple(files), options, reading.source, reading.time_zone, rejects, batch_id, strict)
+        return cls(tuple(files), options, reading.source, reading.time_zone, rejects, batch_id, strict, reading.mask)
 
     def defaults(self, settings: Settings) -> Defaults:
         """What holds where a row says nothing."""
-        return Defaults.of(settings, source=self.source, time_zone=self.time_zone)
+        return Defaults.of(settings, source=self.source, time_zone=self.time_zone, mask=self.mask)
 
 
 def stored(request: Request, common: Common) -> int:
@@ -205,4 +206,5 @@ def _preview_value(name: str, found: Preview) -> dict[str, object]:
         "documents": [rendering.document(document) for document in found.documents],
         "rejections": [rendering.rejection(rejection) for rejection in found.rejections],
         "warnings": list(found.warnings),
+        "masked": rendering.masked(found.masked),
     }

@@ -15,6 +15,7 @@ from search.ingest.attributes import gathered
 from search.ingest.cleaning import cleaned, shown, visible
 from search.ingest.date_order import UNSETTLED, ColumnOrder
 from search.ingest.dates import read_moment
+from search.ingest.masking import OFF, Masking
 
 FIELDS = (
     "doc_id",
@@ -50,16 +51,18 @@ class Defaults:
     max_text_chars: int = 200_000
     order: ColumnOrder = UNSETTLED
     now: datetime | None = None
+    masking: Masking = OFF
 
     @classmethod
-    def of(cls, settings: Settings, *, source: str | None = None, time_zone: str | None = None) -> "Defaults":
+    def of(cls, settings: Settings, *, source: str | None = None, time_zone: str | None = None, mask: str | None = None) -> "Defaults":
         """The defaults of this service, with what one ingest says otherwise.
 
         Raises:
-            InvalidRequest: on ``source`` or ``time_zone``.
+            InvalidRequest: on ``source``, ``time_zone`` or ``mask``.
         """
         named = scalars.name(source, "source").value
-        return cls(Source(named) if named else None, _zone(time_zone or settings.time_zone), settings.max_text_chars)
+        zone = _zone(time_zone or settings.time_zone)
+        return cls(Source(named) if named else None, zone, settings.max_text_chars, masking=Masking.of(settings, mask))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant
 from search.documents import Document, Passage, StoredVersion
 from search.identity import content_hash, group_key
-from search.ingest.parsing import Defaults, claimed_doc_id, parse_document
+from search.ingest.parsing import Defaults, Notice, claimed_doc_id, parse_document
 from search.ingest.rows import Row
 from search.ingest.tally import Noticed, RowOutcome
 from search.passages import split
 from search.ports import DocumentStore
 from search.versions import Decision, decide
 
-CHUNK_ROWS = 256
+CHUNK_ROWS = 512
 CHUNK_CHARS = 500_000
 REMEMBERED = 50_000
 """Ids of one ingest in whose repetitions a duplicate is recognised; beyond them an equal repetition counts as unchanged."""
@@ -54,6 +54,9 @@ class Chunk:
     def take(self, row: Row, defaults: Defaults) -> None:
         """Add a row; one that is not a valid document is settled as rejected."""
         self.rows += 1
+        masked = defaults.masking.row(row)
+        row = masked.row
+        self.noticed.mask(row.number, masked.counts, (Notice(*dropped) for dropped in masked.dropped))
         if row.problem is not None:
             self._reject(row, row.problem.field, row.problem.reason)
             return

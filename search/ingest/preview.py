@@ -1,11 +1,11 @@
 """A dry run: what an ingest would make of its rows, with nothing stored."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from runtime.errors import InvalidRequest
 from search.documents import Document
-from search.ingest.parsing import Defaults, claimed_doc_id, parse_document
+from search.ingest.parsing import Defaults, Notice, claimed_doc_id, parse_document
 from search.ingest.report import Rejection
 from search.ingest.rows import Row, RowSource
 from search.ingest.tally import Noticed, RowOutcome, Tally
@@ -24,6 +24,7 @@ class Preview:
     warnings: tuple[str, ...]
     mapping: Mapping[str, str]
     attribute_fields: tuple[str, ...]
+    masked: Mapping[str, int] = field(default_factory=dict)
 
 
 def preview(source: RowSource, defaults: Defaults, on_rejection: Callable[[Rejection], None] | None = None) -> Preview:
@@ -44,11 +45,15 @@ def preview(source: RowSource, defaults: Defaults, on_rejection: Callable[[Rejec
         warnings=(*source.warnings, *tally.warnings()),
         mapping=dict(source.mapping),
         attribute_fields=tally.attribute_fields,
+        masked=tally.masked,
     )
 
 
 def _checked(row: Row, defaults: Defaults) -> tuple[RowOutcome, Noticed, Document | None]:
     noticed = Noticed()
+    masked = defaults.masking.row(row)
+    row = masked.row
+    noticed.mask(row.number, masked.counts, (Notice(*dropped) for dropped in masked.dropped))
     if row.problem is not None:
         return RowOutcome(row.number, None, "rejected", row.problem.field, row.problem.reason), noticed, None
     try:

@@ -1,5 +1,6 @@
 """What became of every row: a report that adds up, or does not exist."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -33,7 +34,7 @@ class IngestReport:
     """The result of one ingest. ``received`` counts the rows that were dealt with, ``corpus_size`` the tenant's documents afterwards.
 
     ``unchanged`` includes older versions and documents deleted earlier, which a warning names. ``rejections`` holds the first
-    1,000. ``attribute_fields`` are the columns that are no field of a document and were kept as attributes.
+    1,000. ``masked`` says how often what was masked, by kind. ``attribute_fields`` are the columns that are no field of a document and were kept as attributes.
 
     Raises:
         ValueError: the counts do not add up, which is a defect of this program.
@@ -53,6 +54,7 @@ class IngestReport:
     mapping: Mapping[str, str] = field(default_factory=dict)
     attribute_fields: tuple[str, ...] = ()
     interrupted: bool = False
+    masked: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a report that does not reconcile."""
@@ -92,4 +94,5 @@ def together(reports: Sequence[tuple[str, IngestReport]]) -> IngestReport:
         mapping={key: column for report in only for key, column in report.mapping.items()},
         attribute_fields=tuple(dict.fromkeys(column for report in only for column in report.attribute_fields)),
         interrupted=any(report.interrupted for report in only),
+        masked=dict(sum((Counter(report.masked) for report in only), Counter[str]())),
     )

@@ -14,7 +14,7 @@ OTHER = "jobs-other"
 
 FIELDS = """
 jobId source batchId state cancelling handedIn complete received indexed unchanged updated duplicate rejected saved corpusSize rate remaining
-seconds createdAt startedAt finishedAt mapping attributeFields warnings error rejections { row docId field reason }
+seconds createdAt startedAt finishedAt mapping attributeFields masked { kind count } warnings error rejections { row docId field reason }
 """
 HAND_IN = (
     f"mutation($documents: [DocumentInput!]!, $batchId: String) {{ indexDocuments(documents: $documents, batchId: $batchId, async: true)"

@@ -13,7 +13,8 @@ from runtime.clock import Clock, Stopwatch
 from runtime.errors import NotFound, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
-from search.ingest.parsing import Defaults
+from search.ingest.masking import OFF
+from search.ingest.parsing import Defaults, Notice
 from search.ingest.pipeline import usable_batch_id
 from search.ingest.planning import REMEMBERED, Chunk, Incoming
 from search.ingest.report import Progress, Rejection
@@ -183,7 +184,12 @@ class _Kept:
         return True
 
     def _described(self, job: Job) -> Job:
-        return replace(job, warnings=(*self.rows.warnings, *self._noticed.lines()), attribute_fields=tuple(self._noticed.extra))
+        return replace(
+            job,
+            warnings=(*self.rows.warnings, *self._noticed.lines()),
+            attribute_fields=tuple(self._noticed.extra),
+            masked=dict(self._noticed.masked),
+        )
 
     def _next(self, chunk: WaitingChunk) -> None:
         assert self.job is not None
@@ -206,7 +212,10 @@ class _Filling:
         """Add a row, as a document or as a rejection."""
         self.rows += 1
         read = Chunk()
-        read.take(row, defaults)
+        masked = defaults.masking.row(row)
+        row = masked.row  # what was read is not kept anywhere
+        noticed.mask(row.number, masked.counts, (Notice(*dropped) for dropped in masked.dropped))
+        read.take(row, replace(defaults, masking=OFF) if defaults.masking.on else defaults)
         noticed.merge(read.noticed)
         for each in read.incoming:
             values = values_of(each.document, each.asked_version)

@@ -46,6 +46,7 @@ class Job:
     mapping: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     attribute_fields: tuple[str, ...] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
     corpus_size: int = 0
     started_at: datetime | None = None
     served_at: datetime | None = None

@@ -210,6 +210,7 @@ class Jobs:
             mapping=job.mapping,
             attribute_fields=job.attribute_fields,
             interrupted=job.state in ("failed", "cancelled"),
+            masked=job.masked,
         )
 
     def rejections(self, tenant: Tenant, job: Job, first: int = MAX_REJECTIONS) -> tuple[Rejection, ...]:

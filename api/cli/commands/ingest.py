@@ -44,6 +44,9 @@ class Reading:
         DateOrder | None, typer.Option(metavar="dmy|mdy", help="How to read 03/04/2026 (default: found out, or rejected).")
     ] = None
     time_zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Zone of times without one (default: WA_TIME_ZONE).")] = None
+    mask: Annotated[
+        str | None, typer.Option(metavar="KINDS", help="Replace email,phone,card,iban before storing, beside what WA_MASK says.")
+    ] = None
 
 
 def register(app: typer.Typer) -> None:

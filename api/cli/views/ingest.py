@@ -1,6 +1,6 @@
 """What became of every row of an ingest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -42,7 +42,13 @@ def report_notes(report: IngestReport) -> list[str]:
     if report.attribute_fields:
         kept = ", ".join(one_line(name, 40) for name in report.attribute_fields[:REJECTIONS_SHOWN])
         notes.append(f"columns kept as attributes: {kept}")
-    return notes
+    return [*notes, *masked_notes(report.masked)]
+
+
+def masked_notes(masked: Mapping[str, int]) -> list[str]:
+    """What was masked, in one line; no line where nothing was."""
+    said = ", ".join(f"{count:,} × {kind}" for kind, count in masked.items())
+    return [f"masked: {said}"] if said else []
 
 
 def rejections_grid(rejections: Sequence[Rejection]) -> Grid:
@@ -92,4 +98,5 @@ def preview_notes(previews: Sequence[tuple[str, Preview]]) -> list[str]:
             notes.append(f"{counted(found.rejected - len(found.rejections), 'further rejection')}; --rejects FILE writes all of them")
         if found.attribute_fields:
             notes.append(f"columns kept as attributes: {', '.join(found.attribute_fields[:REJECTIONS_SHOWN])}")
+        notes += masked_notes(found.masked)
     return notes
