@@ -13,6 +13,7 @@ from runtime.errors import ServiceError, Unavailable
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.tracing import Told, quiet
+from runtime.wire import keep_to_deadlines
 
 if TYPE_CHECKING:
     import httpx
@@ -71,6 +72,7 @@ class SpanSender:
         import httpx
 
         with quiet(), httpx.Client(timeout=TIMEOUT_S, trust_env=False, follow_redirects=False) as client:
+            keep_to_deadlines(client)
             while not self._stopping.is_set() or (not self._waiting.empty() and self._left_s() > 0):
                 if batch := self._batch():
                     self._send(client, batch)
