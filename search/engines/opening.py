@@ -10,6 +10,7 @@ from runtime.clock import Clock
 from runtime.errors import Misconfigured
 from runtime.resilience import Guard
 from runtime.settings import Settings
+from runtime.telemetry import Metrics
 from search.engines.told import ToldEngine
 from search.ports import Embedder, Engine, Months, StateStore
 
@@ -25,8 +26,10 @@ class Store:
 
 
 @contextmanager
-def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterator[Store]:
+def open_engine(settings: Settings, embedder: Embedder, clock: Clock, metrics: Metrics | None = None) -> Iterator[Store]:
     """The engine of ``settings.engine_url``, closed at the end. Its changes are told in the outbox of its state store.
+
+    ``metrics`` counts what the engine refused to hand out.
 
     Raises:
         Misconfigured: the URL names no engine, or the store there was made with another model, or is not ours.
@@ -42,7 +45,7 @@ def open_engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterato
     elif scheme in ("http", "https"):
         from search.engines.opensearch import open_opensearch
 
-        with open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock) as cluster:
+        with open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock, metrics=metrics) as cluster:
             yield Store(ToldEngine(cluster, cluster.state, clock), cluster.state, cluster.months, cluster.guards)
     else:
         raise Misconfigured(f"WA_ENGINE_URL must begin with sqlite:/// or http(s)://, not {scheme or 'nothing'}://")

@@ -12,9 +12,11 @@ import opensearchpy
 from runtime.clock import Deadline
 from runtime.errors import ServiceError
 from runtime.resilience import Guard
+from runtime.tenancy import Tenant
 from runtime.tracing import note
 from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type, translated, unavailable
 from search.engines.opensearch_items import Fate, Item, classified
+from search.engines.opensearch_ownership import OwnershipCheck
 
 CHUNK_ITEMS = 500
 CHUNK_BYTES = 5_000_000
@@ -58,8 +60,11 @@ class Cluster:
     Reads and writes have a guard each: a cluster that takes no writes for a while may answer questions all the same.
     """
 
-    def __init__(self, client: opensearchpy.OpenSearch, reads: Guard, writes: Guard, location: str) -> None:
+    def __init__(
+        self, client: opensearchpy.OpenSearch, reads: Guard, writes: Guard, location: str, told: Callable[[], None] = lambda: None
+    ) -> None:
         self._client = client
+        self.owned = OwnershipCheck(told)
         self.reads = reads
         self.writes = writes
         self.location = location
@@ -90,15 +95,22 @@ class Cluster:
             raise ValueError("a pattern is never deleted")
         return self.writes.call(lambda timeout_s: self._perform("DELETE", path, None, params, timeout_s), repeatable=True)
 
-    def search(self, index: str, body: Mapping[str, Any], *, deadline: Deadline | None = None) -> Mapping[str, Any]:
-        """One whole search. An alias that is not there finds nothing; a part that failed makes all of it ``Unavailable``."""
-        (found,) = self.searches(({"index": index, "ignore_unavailable": True}, body), deadline=deadline, accept=whole)
+    def search(self, index: str, body: Mapping[str, Any], *, tenant: Tenant | None, deadline: Deadline | None = None) -> Mapping[str, Any]:
+        """One whole search. An alias that is not there finds nothing; a part that failed makes all of it ``Unavailable``.
+
+        ``tenant`` is whose the hits must be; None where entries of all tenants are read by design.
+
+        Raises:
+            ForeignHit: a hit is another tenant's, or of an index that is not behind ``index``.
+        """
+        (found,) = self.searches(({"index": index, "ignore_unavailable": True}, body), tenant=tenant, deadline=deadline, accept=whole)
         return found
 
     def searches(
         self,
         lines: Sequence[Mapping[str, Any]],
         *,
+        tenant: Tenant | None,
         deadline: Deadline | None = None,
         accept: Callable[[Sequence[Mapping[str, Any]]], None],
     ) -> Sequence[Mapping[str, Any]]:
@@ -106,6 +118,9 @@ class Cluster:
 
         ``accept`` raises ``Unavailable`` on answers that cannot be used. They are asked for again when the cause may pass; one that stays (a spoilt
         index of one tenant) says nothing about the cluster and is no business of its circuit breaker.
+
+        Raises:
+            ForeignHit: as in :meth:`search`; nothing of any of the searches is returned.
         """
         for header in lines[::2]:
             if not _NAME.match(str(header.get("index", ""))):
@@ -119,6 +134,8 @@ class Cluster:
             return answers
 
         responses = self.reads.call(ask, deadline=deadline, repeatable=True)
+        for header, response in zip(lines[::2], responses, strict=True):
+            self.owned.answer(header["index"], tenant, response)
         accept(responses)
         return responses
 
@@ -130,15 +147,35 @@ class Cluster:
         """
         return tuple(item for chunk in _chunks(operations) for item in self._bulk_chunk(chunk, deadline, refresh=refresh))
 
-    def records(self, addresses: Sequence[Mapping[str, str]], *, fields: str = "*") -> Sequence[Mapping[str, Any]]:
-        """The records at these addresses (``_index``, ``_id``) as of now, refreshed or not; those that are not there are left out."""
+    def record(self, index: str, key: str, *, tenant: Tenant) -> Mapping[str, Any] | None:
+        """The record of this id as of now, refreshed or not; None when it is not there.
+
+        Raises:
+            ForeignHit: it is another tenant's.
+        """
+        found: Mapping[str, Any] | None = self.find(index, "_doc", key)
+        if found is not None:
+            self.owned.record(index, tenant, found)
+        return found
+
+    def records(self, addresses: Sequence[Mapping[str, str]], *, tenant: Tenant | None, fields: str = "*") -> Sequence[Mapping[str, Any]]:
+        """The records at these addresses (``_index``, ``_id``) as of now, refreshed or not; those that are not there are left out.
+
+        ``tenant`` is whose they must be; None for those that hold no tenant, as their index has but one.
+
+        Raises:
+            ForeignHit: one is another tenant's, or of an index that is not behind the one asked.
+        """
         body = to_json({"docs": addresses})
 
-        def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
+        def ask(timeout_s: float) -> list[tuple[str, Mapping[str, Any]]]:
             answers = self._perform("POST", ("_mget",), body, {"_source_includes": fields}, timeout_s)["docs"]
-            return [answer for answer in answers if _is_found(answer)]
+            return [(address["_index"], answer) for address, answer in zip(addresses, answers, strict=True) if _is_found(answer)]
 
-        return self.reads.call(ask, repeatable=True)
+        found = self.reads.call(ask, repeatable=True)
+        for index, record in found:
+            self.owned.record(index, tenant, record)
+        return [record for _, record in found]
 
     def refresh(self, index: str) -> None:
         """Make everything written visible to searches; an alias that is not there has nothing to show."""

@@ -10,8 +10,9 @@ from search.engines.limits import MAX_BUCKET_IDS, MAX_PAGE, within
 from search.engines.opensearch_cluster import Cluster, whole
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names
+from search.engines.opensearch_ownership import INDICES
 from search.engines.opensearch_queries import DOCUMENTS, NEWEST_FIRST, Body, every, matching, selection
-from search.engines.opensearch_reading import own_hits
+from search.engines.opensearch_reading import hits
 from search.filters import zone_named
 from search.ranking import Bucket, BucketQuery, GroupMembers
 
@@ -88,7 +89,7 @@ class Counter:
         missing: Body = {"missing": {"missing": {"field": field}}}
         total, scope = self._ask(names, _count(matched, missing), _count(_scope(names.tenant, query.filters)))
         buckets = tuple(
-            Bucket(each["key"]["value"], each["doc_count"], _ids(names, each))
+            Bucket(each["key"]["value"], each["doc_count"], _ids(each))
             for each in self._values(names, matched, field, query.ids_per_bucket)
         )
         without = total["aggregations"]["missing"]["doc_count"] if "aggregations" in total else 0
@@ -120,7 +121,7 @@ class Counter:
         (answer,) = self._ask(names, _count(matched, {"found": ranged}))
         found = answer["aggregations"]["found"]["buckets"] if "aggregations" in answer else {}
         empty = {"doc_count": 0}
-        return tuple(Bucket(span.key, found.get(span.key, empty)["doc_count"], _ids(names, found.get(span.key, empty))) for span in spans)
+        return tuple(Bucket(span.key, found.get(span.key, empty)["doc_count"], _ids(found.get(span.key, empty))) for span in spans)
 
     def _values(self, names: Names, matched: Sequence[Body], field: str, ids: int) -> Iterator[Mapping[str, Any]]:
         """Every value of a field, page by page."""
@@ -142,12 +143,12 @@ class Counter:
     def _few_members(self, names: Names, members: Sequence[Body], first: int) -> dict[str, GroupMembers] | None:
         """The groups by a list of their documents, which is what a cluster does fastest; None when there are too many for one answer."""
         listed = {"size": _FEW_MEMBERS, "sort": ["_doc"], "_source": False, "docvalue_fields": ["doc_id", "group_key", "tenant"]}
-        (answer,) = self._ask(names, {**_count(members), **listed})
-        hits = own_hits(names, answer)
-        if answer["hits"]["total"]["value"] > len(hits):
+        (answer,) = self._ask(names, {"track_total_hits": True, "query": every(members), **listed})
+        listed_hits = hits(answer)
+        if answer["hits"]["total"]["value"] > len(listed_hits):
             return None
         found: dict[str, list[str]] = {}
-        for hit in hits:
+        for hit in listed_hits:
             found.setdefault(hit["fields"]["group_key"][0], []).append(hit["fields"]["doc_id"][0])
         return {key: GroupMembers(len(doc_ids), tuple(sorted(doc_ids)[:first])) for key, doc_ids in found.items()}
 
@@ -155,7 +156,7 @@ class Counter:
         grouped: Body = {"terms": {"field": "group_key", "size": max(1, len(keys)), "execution_hint": "map"}, **_first_ids(first)}
         (answer,) = self._ask(names, _count(members, {"found": grouped}))
         found = answer["aggregations"]["found"]["buckets"] if "aggregations" in answer else []
-        return {each["key"]: GroupMembers(each["doc_count"], _ids(names, each)) for each in found}
+        return {each["key"]: GroupMembers(each["doc_count"], _ids(each)) for each in found}
 
     def _distinct_counts(self, names: Names, moment: object) -> tuple[int, int]:
         """Groups and themes, counted again only when something became visible since."""
@@ -169,7 +170,7 @@ class Counter:
 
     def _ask(self, names: Names, *bodies: Body) -> Sequence[Mapping[str, Any]]:
         header = {"index": names.alias, "ignore_unavailable": True}
-        return self._cluster.searches([line for body in bodies for line in (header, body)], accept=whole)
+        return self._cluster.searches([line for body in bodies for line in (header, body)], tenant=names.tenant, accept=whole)
 
 
 _NOTHING: Mapping[str, Any] = {
@@ -198,8 +199,7 @@ def _matched(tenant: Tenant, query: BucketQuery) -> list[Body]:
 
 
 def _count(clauses: Sequence[Body], aggregations: Body | None = None) -> Body:
-    body: Body = {"size": 0, "track_total_hits": True, "query": every(clauses)}
-    return body if aggregations is None else body | {"aggs": aggregations}
+    return {"size": 0, "track_total_hits": True, "query": every(clauses), "aggs": {**INDICES, **(aggregations or {})}}
 
 
 def _newest(ids: int) -> Body:
@@ -216,8 +216,8 @@ def _hits(size: int, order: list[Body]) -> Body:
     return {"aggs": {"ids": {"top_hits": {"size": size, "sort": order, "_source": False, "docvalue_fields": ["doc_id", "tenant"]}}}}
 
 
-def _ids(names: Names, bucket: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(hit["fields"]["doc_id"][0] for hit in own_hits(names, bucket["ids"])) if "ids" in bucket else ()
+def _ids(bucket: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(hit["fields"]["doc_id"][0] for hit in hits(bucket["ids"])) if "ids" in bucket else ()
 
 
 def _overview(tenant: Tenant) -> Body:

@@ -81,7 +81,7 @@ class Ledger:
         if not doc_ids:
             return {}
         by_key = {record_key(doc_id): doc_id for doc_id in doc_ids}
-        found = self._cluster.records([{"_index": names.ledger, "_id": key} for key in by_key])
+        found = self._cluster.records([{"_index": names.ledger, "_id": key} for key in by_key], tenant=None)
         return {by_key[each["_id"]]: _entry(by_key[each["_id"]], each) for each in found}
 
     def claim(self, names: Names, entries: Sequence[Entry]) -> list[Entry | None]:
@@ -100,7 +100,7 @@ class Ledger:
     def adopt(self, names: Names, entry: Entry, newer: Sequence[Operation]) -> None:
         """Tell the ledger of records that are newer than it knows; ``newer`` are operations that met them."""
         addresses = [{"_index": address["_index"], "_id": address["_id"]} for each in newer for address in each.action.values()]
-        found = self._cluster.records(addresses, fields="content_hash,deleted")
+        found = self._cluster.records(addresses, tenant=names.tenant, fields="tenant,content_hash,deleted")
         newest = max(found, key=lambda each: int(each["_version"]), default=None)
         if newest is not None:
             version, source = int(newest["_version"]) // 2, newest["_source"]

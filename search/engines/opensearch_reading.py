@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.clock import Deadline
-from runtime.errors import ServiceError
 from runtime.telemetry import logger
 from runtime.tenancy import Tenant
 from search.documents import Document, DocumentPage, Filters
@@ -35,15 +34,15 @@ class Reader:
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """See :meth:`search.ports.Engine.document`."""
         names = Names(self._prefix, tenant)
-        found = own_hits(names, self._cluster.search(names.alias, queries.one_document(tenant, doc_id)))
+        found = hits(self._cluster.search(names.alias, queries.one_document(tenant, doc_id), tenant=tenant))
         return document_of(found[0]["_source"]) if found else None
 
     def documents(self, tenant: Tenant, filters: Filters, *, match: str | None, first: int, after: str | None) -> DocumentPage:
         """See :meth:`search.ports.Engine.documents`."""
         within(first, 1, MAX_PAGE, "first")
         names = Names(self._prefix, tenant)
-        answer = self._cluster.search(names.alias, queries.document_page(tenant, filters, match, first + 1, after))
-        found = own_hits(names, answer)
+        answer = self._cluster.search(names.alias, queries.document_page(tenant, filters, match, first + 1, after), tenant=tenant)
+        found = hits(answer)
         documents = tuple(document_of(hit["_source"]) for hit in found[:first])
         cursor = encoded((found[first - 1]["sort"][0], found[first - 1]["sort"][1])) if len(found) > first else None
         return DocumentPage(documents, answer["hits"]["total"]["value"], cursor)
@@ -54,31 +53,19 @@ class Reader:
         names = Names(self._prefix, tenant)
         asked: tuple[LegName, ...] = ("lexical",) if query.vector is None else ("lexical", "vector")
         lines = queries.legs(names.alias, tenant, query)
-        *answers, count = self._cluster.searches(lines, deadline=deadline, accept=_something_found)
+        *answers, count = self._cluster.searches(lines, tenant=tenant, deadline=deadline, accept=_something_found)
         lost = {name: reason for name, answer in zip(asked, answers, strict=True) if (reason := loss(answer))}
         for name, reason in lost.items():
             _log.warning("leg_lost", leg=name, reason=reason)
-        found = {name: own_hits(names, answer) for name, answer in zip(asked, answers, strict=True) if name not in lost}
+        found = {name: hits(answer) for name, answer in zip(asked, answers, strict=True) if name not in lost}
         lexical, vector = _ranked(found.get("lexical", ()), found.get("vector", ()))
         return Legs(lexical, tuple(_with_cosine(hit) for hit in vector), count["hits"]["total"]["value"], lost)
 
 
-def own_hits(names: Names, answer: Answer) -> Hits:
-    """The hits of an answer.
-
-    Raises:
-        ServiceError: one of them is another tenant's, which must never happen; none is returned.
-    """
-    hits: Hits = answer["hits"]["hits"]
-    strange = {index for index in {hit["_index"] for hit in hits} if not names.holds(index)}
-    if strange or any(_tenant(hit) != names.tenant for hit in hits):
-        _log.error("foreign_hit", indices=sorted(strange))
-        raise ServiceError("a search came back with a document of another tenant; nothing was returned, and the operator has been told")
-    return hits
-
-
-def _tenant(hit: Mapping[str, Any]) -> object:
-    return hit["_source"].get("tenant") if "_source" in hit else hit.get("fields", {}).get("tenant", [None])[0]
+def hits(answer: Answer) -> Hits:
+    """The hits of an answer."""
+    found: Hits = answer["hits"]["hits"]
+    return found
 
 
 def cosine(score: float) -> float:

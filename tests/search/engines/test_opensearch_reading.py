@@ -177,9 +177,9 @@ def test_a_search_that_names_no_index_is_never_sent(opensearch_url: str, opensea
     cluster = connected(settings_of(opensearch_url, opensearch_prefix), SystemClock())
     for index in ("", "*", "wa-*", "_all,x", "a,b", None, []):
         with pytest.raises(ValueError, match="names no index"):
-            cluster.searches(({"index": index}, {"size": 0}), accept=whole)
+            cluster.searches(({"index": index}, {"size": 0}), tenant=TENANT, accept=whole)
     with pytest.raises(ValueError, match="names no index"):
-        cluster.searches(({}, {"size": 0}), accept=whole)
+        cluster.searches(({}, {"size": 0}), tenant=TENANT, accept=whole)
     with pytest.raises(ValueError, match="begins with names"):
         cluster.get("")
     with pytest.raises(ValueError, match="pattern is never deleted"):
