@@ -5,7 +5,7 @@ Who is asking is said once, in ``connection_init``, and holds until the connecti
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from inspect import isawaitable
 from typing import Any
 
@@ -107,7 +107,7 @@ class _Conversation:
             if self._principal is not None:
                 self._door.left(self._principal.tenant)
         if self._ending is not None:
-            with anyio.move_on_after(SEND_WITHIN_S):
+            with anyio.move_on_after(SEND_WITHIN_S), suppress(WebSocketDisconnect, RuntimeError):  # it may have gone away by itself
                 await self._socket.close(*self._ending)
 
     def _end(self, code: int, reason: str) -> None:

@@ -159,6 +159,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DOORS}/test_credentials.py", f"{DOORS}/test_negative_matrix.py")),
     Promise("security", "REST and GraphQL keep to their descriptions whatever is sent, and the twelve checks of graphql-cop find nothing",
             (f"{DOORS}/test_schemathesis.py", f"{DOORS}/test_graphql_cop.py")),
+    Promise("security", "a hundred thousand hostile requests over all doors: no error nobody planned, nothing of another tenant, flat memory",
+            ("fuzz/test_hostile.py",), ("benchmarks.hostile",)),
     Promise("security", "API keys are shown once, kept as hashes under a pepper, and end when they are revoked", ("api/identity/test_keys.py",)),
     Promise("security", "the issuer's keys are read when they change and never in a storm; while it is away nobody is called a stranger",
             ("api/identity/test_issuer_keys.py",)),
@@ -264,6 +266,8 @@ PROMISES: tuple[Promise, ...] = (
             ("search/moving/test_retention.py", f"{CLI}/test_retention.py")),
     Promise("over time", "a store moves into another one of either engine, by count and hash, after kill -9 too, and answers the same there",
             ("search/moving/test_migration.py", f"{CLI}/test_migrate.py")),
+    Promise("over time", "a backup is of one moment while others write, is checked before it comes back, and gives identical answers on both engines",
+            (f"{CLI}/test_backup.py", "search/moving/test_snapshot.py")),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

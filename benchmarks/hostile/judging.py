@@ -84,9 +84,9 @@ def causes_in(lines: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], list[
     return causes, [Finding(f"{what} ({times} times)") for what, times in findings.items()]
 
 
-def grown(warm: Vitals, end: Vitals) -> Iterable[Finding]:
-    """What the process holds more of than after it had warmed up."""
-    if end.rss_mb > warm.rss_mb * (1 + GROWTH_SHARE) + GROWTH_MB:
+def grown(warm: Vitals, end: Vitals, *, memory: bool) -> Iterable[Finding]:
+    """What the process holds more of than after it had warmed up; memory only where it had."""
+    if memory and end.rss_mb > warm.rss_mb * (1 + GROWTH_SHARE) + GROWTH_MB:
         yield Finding(f"memory grew from {warm.rss_mb:.0f} to {end.rss_mb:.0f} MB")
     if end.files > warm.files + MORE_FILES:
         yield Finding(f"open files grew from {warm.files} to {end.files}")

@@ -15,11 +15,14 @@ from benchmarks.hostile.sending import Outcome, Target, sent
 from benchmarks.hostile.server import Served, Vitals, log_lines, serving
 from benchmarks.hostile.shot import Shot
 from runtime.settings import read_settings
+from runtime.telemetry import configure_logging
 from worker.opening import open_service
 
 WARM_UP_SHARE = 0.25
 """Of the run, after which memory is looked at for the first time."""
 SETTLES_S = 2.0
+ENOUGH_TO_WARM_UP = 5000
+"""Requests; memory that grows after fewer says nothing, since the allocators and the model are still at it."""
 MAX_KEPT = 200
 """Answers that are judged again once the log is there."""
 
@@ -47,6 +50,7 @@ class Done:
     seconds: float = 0.0
     slowest_s: float = 0.0
     warm: Vitals | None = None
+    warmed_up_with: int = 0
     end: Vitals | None = None
 
     @property
@@ -70,7 +74,9 @@ def run(wanted: Run, folder: Path) -> Done:
         "WA_ASK_TIMEOUT_S": "10",
         "WA_BODY_TIMEOUT_S": "1",
     }
-    with open_service(read_settings(environment)) as service:
+    settings = read_settings(environment, log_level="WARNING")
+    configure_logging(settings)
+    with open_service(settings) as service:
         known = filled(service)
     with serving(folder, environment) as served:
         done = _Volley(wanted, known, served, Target(served.port, known.secret, environment)).fire()
@@ -133,7 +139,7 @@ class _Volley:
         if next(iter(judged(shot, outcome, {})), None) is not None and len(self._suspects) < MAX_KEPT:
             self._suspects.append((shot, outcome))
         if done.warm is None and self._is_warm(started):
-            done.warm = self._served.vitals()
+            done.warm, done.warmed_up_with = self._served.vitals(), done.requests
 
     def _is_warm(self, started: float) -> bool:
         enough = self._done.requests >= self._wanted.requests * WARM_UP_SHARE
@@ -145,7 +151,7 @@ class _Volley:
             findings.append(Finding("a key in the log"))
         findings += [finding for shot, outcome in self._suspects for finding in judged(shot, outcome, causes)]
         if self._done.warm is not None and self._done.end is not None:
-            findings += grown(self._done.warm, self._done.end)
+            findings += grown(self._done.warm, self._done.end, memory=self._done.warmed_up_with >= ENOUGH_TO_WARM_UP)
         self._done.findings += findings
 
 
@@ -157,7 +163,7 @@ def report(wanted: Run, done: Done) -> Iterator[str]:
         yield f"  {door:<13} {sum(count for _, count in told):>7}   " + "  ".join(f"{status or 'none'}: {count}" for status, count in told)
     yield "  done to them  " + ", ".join(f"{what} {count}" for what, count in done.hostilities.most_common())
     if done.warm and done.end:
-        yield f"  memory        {done.warm.rss_mb:.0f} MB after the warm-up, {done.end.rss_mb:.0f} MB at the end"
+        yield f"  memory        {done.warm.rss_mb:.0f} MB after {done.warmed_up_with} requests, {done.end.rss_mb:.0f} MB at the end"
         yield f"  held          {done.warm.files} files and {done.warm.threads} threads after the warm-up, {done.end.files} and {done.end.threads} at the end"
     yield f"  findings      {len(done.findings)}"
     for finding in done.findings[:20]:

@@ -179,7 +179,7 @@ def document_changed(random: Random, text: str) -> tuple[str, str]:
         ("aliases", "directives", "depth", "fragments", "cycle", "comment", "cut", "sign", "introspection", "literal", "many")
     )
     place = random.randrange(len(text) + 1)
-    return {
+    made: Mapping[str, Callable[[], str]] = {
         "aliases": lambda: "{ " + " ".join(f"a{n}: corpus {{ documents }}" for n in range(random.choice((5, 20, 300)))) + " }",
         "directives": lambda: text.replace("{", "@include(if: true) " * random.choice((1, 60, 900)) + "{", 1),
         "depth": lambda: "{ " + "a { " * random.choice((9, 200, 5000)) + "b" + " }" * 9,
@@ -191,4 +191,5 @@ def document_changed(random: Random, text: str) -> tuple[str, str]:
         "introspection": lambda: "{ __schema { types { fields { type { ofType { ofType { fields { name args { name } } } } } } } } }",
         "literal": lambda: text.replace("(", f"(x: {random.choice(('1' * 400, '1e999', 'NaN', '{a: {a: 1}}', '[[[[1]]]]'))} ", 1),
         "many": lambda: (text + " ") * random.choice((2, 40)),
-    }[how](), how
+    }
+    return made[how](), how
