@@ -10,7 +10,7 @@ from runtime.clock import Clock, Stopwatch
 from runtime.errors import ServiceError, Unavailable
 from runtime.settings import Settings
 from runtime.telemetry import Metrics, correlated, correlation_id, logger
-from runtime.tracing import ROOT, Carrier, carrier, span
+from runtime.tracing import Carrier, carrier, span
 from search.ports import StateStore
 from worker.duties import Duty, Work
 from worker.queues.attempts import Again, Attempt, GivenUp, patience
@@ -55,7 +55,7 @@ class Done:
     """Done, or not to be done; what follows is to be done at once, and belongs to the trace of ``origin``."""
 
     following: tuple[Work, ...] = ()
-    origin: Carrier = ROOT
+    origin: Carrier = field(default_factory=dict)
 
 
 Ending = Done | Again | GivenUp
