@@ -67,7 +67,8 @@ class MavenNode:
             NoServer: with what it said last.
         """
         environment = {"NODE_OWNER": str(os.getpid()), "NODE_WAIT_S": str(START_TIMEOUT_S - 30), "NODE_HEAP": "768m"}
-        _run([str(RUN), "up", str(self.home), str(self.port)], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
+        repository = f"path.repo={self.home / 'snapshots'}"
+        _run([str(RUN), "up", str(self.home), str(self.port), repository], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
 
     def stop(self) -> None:
         """Stop cleanly."""

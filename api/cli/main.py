@@ -12,6 +12,7 @@ import typer
 from api.cli.commands import (
     aggregates,
     ask,
+    backup,
     demo,
     digests,
     doctor,
@@ -79,6 +80,7 @@ for _module in (
     keys,
     retention,
     migrate,
+    backup,
     worker,
     doctor,
     version,
