@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: up down monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: up down dashboards monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,8 +30,12 @@ format: $(VENV)/.dev     ## rewrite the code the way check wants it
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(VENV)/.dev       ## regenerate the reference pages from the code
+docs: $(VENV)/.dev       ## regenerate the reference pages and the board of Dashboards from the code
 	$(BIN)/python -m scripts.make_docs
+	$(BIN)/python -m scripts.make_dashboards
+
+dashboards: $(VENV)/.runtime   ## import the board into OpenSearch Dashboards (URL=http://user@host:5601, TENANT=one, SPACE=its space)
+	@$(BIN)/python -m scripts.import_dashboards $(URL) $(if $(TENANT),--tenant $(TENANT)) $(if $(SPACE),--space $(SPACE))
 
 monitoring-check: $(VENV)/.dev   ## alert rules, routing, boards and runbooks (Debian: prometheus, prometheus-alertmanager)
 	$(BIN)/python -m pytest tests/monitoring tests/doors/test_metrics.py

@@ -66,6 +66,8 @@ def _check(answer: httpx.Response, address: str, wanted: int) -> None:
             f"{address} does not let this user in ({answer.status_code}); check the user in WA_DASHBOARDS_URL, WA_DASHBOARDS_PASSWORD_FILE "
             "and that the user may write saved objects"
         )
+    if answer.status_code in (502, 503, 504):
+        raise Refused(f"{address} is not ready yet ({answer.status_code}); try again when Dashboards is up")
     body = _json(answer)
     if answer.status_code == 404 or body is None or not body.keys() & {"success", "message"}:
         raise Refused(f"what answers at {address} is not OpenSearch Dashboards ({answer.status_code}); is it under a base path?")
