@@ -232,6 +232,8 @@ PROMISES: tuple[Promise, ...] = (
             ("search/caching/test_sealing.py", "search/caching/test_strict.py", "search/caching/test_redis_link.py", "grounding/test_answer_cache.py")),
     Promise("cache", "it is bounded in entries, bytes and time; tenants share nothing in it, and what is erased is taken out",
             ("search/caching/test_memory.py", "contracts/test_cache_contract.py")),
+    Promise("cache", "nothing is kept before everything written can be found, so that what is kept stays true as long as the documents stand",
+            ("search/caching/test_settled.py",)),
     # Evaluation
     Promise("evaluation", "every metric is checked by hand, has a source, and is undefined with a reason rather than not a number",
             (f"{EVALUATION}/test_metrics.py", f"{EVALUATION}/test_grading.py")),

@@ -21,37 +21,9 @@ from search.ports import Counts, Embedder, Engine, StateStore
 
 DEPENDENCY = "cache"
 
-WITHOUT_INFLUENCE = (
-    *(
-        "allowed_",
-        "auth",
-        "breaker_",
-        "bulkhead_",
-        "cache",
-        "default_tenant",
-        "delivery_",
-        "engine_password",
-        "environment",
-        "event_",
-        "host",
-    ),
-    *(
-        "job_",
-        "key_",
-        "log_",
-        "max_batch_",
-        "max_body_",
-        "mcp_",
-        "monitor_",
-        "oidc_",
-        "otlp_",
-        "port",
-        "public_",
-        "rate_",
-        "redis_",
-        "retry_",
-    ),
-    *("smtp_", "trace_", "webhook_", "worker_"),
+WITHOUT_INFLUENCE = tuple(
+    "allowed_ auth body_ breaker_ bulkhead_ cache dashboards_ default_tenant delivery_ engine_password environment event_ host job_ key_ log_ max_batch_ "
+    "max_body_ mcp_ monitor_ oidc_ otlp_ port public_ rate_ redis_ retry_ smtp_ webhook_ worker_".split()
 )
 """What the settings begin with that change no answer and no count: processes that differ in them share entries. A new setting keeps them apart."""
 
