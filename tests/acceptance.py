@@ -263,6 +263,9 @@ PROMISES: tuple[Promise, ...] = (
     Promise("language models", "without one nothing changes", (f"{MODELS}/test_falling_back.py::test_without_a_model_nothing_changes",)),
     Promise("language models", "wisdom doctor says of each endpoint whether it answers, with its key masked",
             (f"{CLI}/test_doctor.py::test_language_models_are_asked_whether_they_answer_and_keys_are_masked",)),
+    Promise("doors", "every query, mutation, tool, route and error is in the Postman collection, which newman runs from top to bottom",
+            (f"{DOORS}/test_postman.py",)),
+    Promise("doors", "the programs of the clients page run as they stand, in Python and TypeScript", (f"{DOORS}/test_clients.py",)),
     # Deployment
     Promise("deployment", "compose.yaml agrees with its specification and with the code: settings, ports, hosts, files, secrets, versions, rights",
             ("deployment/test_compose.py",)),
