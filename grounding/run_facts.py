@@ -6,6 +6,8 @@ from grounding.answers import Grounding, Trace
 from search.state_facts import MAX_WORDS, Fact
 
 ANSWERED, REFUSED, FAILED = "answered", "refused", "failed"
+RECALLED = "cache"
+"""The step of a run that was given again what was worked out a moment ago."""
 
 
 def facts_of_run(trace: Trace, grounding: Grounding | None, degraded: Collection[str] = ()) -> dict[str, Fact]:
@@ -16,6 +18,7 @@ def facts_of_run(trace: Trace, grounding: Grounding | None, degraded: Collection
         "outcome": REFUSED if refused else FAILED if trace.outcome == FAILED else ANSWERED,
         "refused": refused,
         "claims": len(trace.claims),
+        "recalled": any(step.name == RECALLED for step in trace.steps),
     }
     if "seconds" in trace.budget.get("used", {}):
         facts["seconds"] = float(trace.budget["used"]["seconds"])

@@ -26,6 +26,7 @@ FACTS: Mapping[str, FactType] = {
     "groundedness": "double",
     "citation_precision": "double",
     "claims": "long",
+    "recalled": "boolean",
     "degraded": "keyword",
     "received": "long",  # of ingests, to ``rejected``
     "indexed": "long",

@@ -179,7 +179,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("operations", "rules and boards name metrics that exist, and every metric is shown",
             ("monitoring/test_metrics_named.py", "monitoring/test_boards.py")),
     Promise("operations", "a board of OpenSearch Dashboards: every field mapped, every panel shows what happened, of one tenant where asked; imported whole",
-            ("dashboards/test_live_mapping.py", "dashboards/test_saved_objects.py", "dashboards/test_importing.py")),
+            ("dashboards/test_live_mapping.py", "dashboards/test_saved_objects.py", "dashboards/test_importing.py", "grounding/test_run_facts.py")),
     Promise("operations", "every ingest leaves a record of its counts and rejections, and nothing of a row", (f"{INGEST}/test_records.py",)),
     Promise("operations", "alerts reach whom they should; one cause is one message", ("monitoring/test_alertmanager.py",)),
     Promise("operations", "a real Prometheus scrapes the server, evaluates every rule and keeps exemplars", ("monitoring/test_prometheus.py",)),
