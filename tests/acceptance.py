@@ -276,6 +276,8 @@ PROMISES: tuple[Promise, ...] = (
             ("search/moving/test_migration.py", f"{CLI}/test_migrate.py")),
     Promise("over time", "a backup is of one moment while others write, is checked before it comes back, and gives identical answers on both engines",
             (f"{CLI}/test_backup.py", "search/moving/test_snapshot.py")),
+    Promise("over time", "a store is embedded anew beside the live one, held against it by an evaluation, and left again without losing a document",
+            (f"{CLI}/test_reembed.py",)),
     # Speed
     Promise("speed", "folds never share a group", ("benchmarks/test_folds.py",)),
     Promise("speed", "quality, speed, memory and growth are measured beside a peer or a limit",

@@ -29,8 +29,10 @@ from grounding.evaluation.set_files import DOCUMENTS_FILE, read_set
 from grounding.evaluation.sets import SHIPPED
 from runtime.clock import Clock
 from runtime.errors import InvalidRequest
+from runtime.tenancy import Tenant
 from search.ingest.files import ReadOptions, read_rows
 from search.ingest.rows import Row, RowSource
+from worker.opening import Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def evaluate(
     """Run a set, print its report, and say by the exit code whether the gate was passed."""
     bounds = None if gate is None else gate_named(gate)
     with session(common) as opened:
-        eval_set = _set(opened, named)
+        eval_set = set_named(opened.service, opened.tenant, named)
         cases = chosen.of(eval_set)
         before = None if baseline is None else _baseline(opened, baseline)
         if ingest:
@@ -145,11 +147,11 @@ def gate_named(named: str) -> ScoreGate:
     return operations.gate_of_set(named) if named in SHIPPED else read_gate(Path(named))
 
 
-def _set(opened: Session, named: str) -> EvalSet:
+def set_named(service: Service, tenant: Tenant, named: str) -> EvalSet:
     """A file or folder of that path, or else a set of that name."""
     if named not in SHIPPED and Path(named).exists():
         return read_set(Path(named))
-    return opened.service.evaluations.sets.get(opened.tenant, named)
+    return service.evaluations.sets.get(tenant, named)
 
 
 def _baseline(opened: Session, named: str) -> EvalReport:

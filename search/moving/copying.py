@@ -46,6 +46,14 @@ class Copied:
         """Everything that was written."""
         return self.documents + self.tombstones + self.entries + self.events
 
+    def add(self, other: "Copied") -> None:
+        """What a further pass wrote."""
+        self.documents += other.documents
+        self.tombstones += other.tombstones
+        self.entries += other.entries
+        self.events += other.events
+        self.refused = other.refused
+
     def refuse(self, doc_id: str, reason: str) -> None:
         """Note a document that the target does not take."""
         if len(self.refused) < MAX_REFUSED:

@@ -43,8 +43,9 @@ class Migration:
     tenants: Sequence[Tenant] | None = None
     merge: bool = False
 
-    def run(self, told: Told | None = None) -> MigrationReport:
-        """Copy and compare. After an interruption, or to catch up with the source, run it again.
+    def run(self, told: Told | None = None, *, passes: int = 1) -> MigrationReport:
+        """Copy and compare. After an interruption, or to catch up with the source, run it again. With more ``passes`` it catches up by itself, until
+        one finds nothing to write.
 
         Raises:
             NotFound: the source has no such tenant.
@@ -54,6 +55,11 @@ class Migration:
         chosen = self._chosen()
         self._claim(chosen)
         copied = self.copy(chosen, told)
+        for _ in range(passes - 1):
+            further = self.copy(chosen, told)
+            copied.add(further)
+            if not further.changes:
+                break
         return MigrationReport(
             source=self.source.location,
             target=self.target.archive.location,

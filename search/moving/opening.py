@@ -95,7 +95,7 @@ def _archive(settings: Settings, clock: Clock) -> Archive:
         from search.moving.sqlite_archive import SqliteArchive
 
         return SqliteArchive(sqlite_path(settings.engine_url))
-    from search.engines.opensearch import connected
+    from search.engines.opensearch_connection import connected
     from search.engines.opensearch_names import checked_prefix
     from search.moving.opensearch_archive import OpenSearchArchive
 

@@ -12,6 +12,7 @@ from api.cli.options import Common
 if TYPE_CHECKING:
     from api.cli.screen import Screen
     from search.ingest.report import Progress
+    from search.moving.copying import Told
     from search.moving.migration import Migration, MigrationReport
 
 Tenants = Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this tenant; repeat for several (default: all).")]
@@ -69,12 +70,18 @@ def _run(migration: "Migration", on: "Screen") -> "MigrationReport":
         on.note(f"vectors of {migration.source.model} are replaced by those of {migration.embedder.model}: every passage is embedded")
     shares: list[float] = []
     with progress_on(on, migration.clock, "documents", lambda: shares[-1] if shares else None) as told:
+        return operations.migrate(migration, with_share(shares, told))
 
-        def tell(progress: "Progress") -> None:
-            shares[:] = [] if progress.remaining is None else [progress.done / (progress.done + progress.remaining * progress.rate)]
-            told(progress)
 
-        return operations.migrate(migration, tell)
+def with_share(shares: list[float], told: "Told") -> "Told":
+    """Keeps how much is done as the last of ``shares``, for a bar to read."""
+
+    def tell(progress: "Progress") -> None:
+        if progress.remaining is not None:
+            shares[:] = [progress.done / max(1.0, progress.done + progress.remaining * progress.rate)]
+        told(progress)
+
+    return tell
 
 
 def _finished(report: "MigrationReport", on: "Screen") -> int | None:
