@@ -63,6 +63,7 @@ up:              ## everything in containers: web server, workers, OpenSearch, D
 	@docker compose version >/dev/null 2>&1 || { echo "make up needs Docker with Compose 2: https://docs.docker.com/compose/install"; exit 1; }
 	@$(PYTHON) -m scripts.make_secrets
 	docker compose up --build --detach --wait
+	docker compose run --rm board
 	@echo "A key to ask with:  docker compose exec api wisdom keys create first --tenant acme"
 	@echo "http://127.0.0.1:8000 web server · 5601 Dashboards · 3000 Grafana · 9090 Prometheus · 16686 Jaeger"
 

@@ -1,5 +1,6 @@
 """``compose.yaml`` agrees with its schema and with what it composes: settings, ports, files, secrets and versions. The containers are not run here."""
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -19,7 +20,7 @@ from tests.servers import tool
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = ("api", "worker", "beat")
+OURS = ("api", "worker", "beat", "board")
 
 
 def told(text: str) -> Any:
@@ -140,9 +141,17 @@ def test_nobody_has_more_rights_than_needed() -> None:
     assert SERVICES["opensearch"]["networks"] == SERVICES["valkey"]["networks"] == ["inner"]
 
 
+def test_the_board_is_imported_once_everything_is_healthy() -> None:
+    board = SERVICES["board"]
+    assert importlib.util.find_spec(board["entrypoint"][-1]) is not None
+    assert board["volumes"] == [f"./scripts:{board['working_dir']}/scripts:ro"]
+    assert board["command"] == [f"http://dashboards:{published('dashboards')[0]}"]
+    assert "docker compose run --rm board" in (ROOT / "Makefile").read_text("utf-8").partition("--wait")[2]
+
+
 def test_health_is_asked_where_something_can_ask() -> None:
     without = {name for name, service in SERVICES.items() if "healthcheck" not in service}
-    assert without == {"beat", "collector", "jaeger"}
+    assert without == {"beat", "board", "collector", "jaeger"}
     grace = SERVICES["worker"]["stop_grace_period"].removesuffix("s")
     assert int(grace) > Settings.model_fields["worker_time_limit_s"].default
 
