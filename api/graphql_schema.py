@@ -255,8 +255,14 @@ def _rename(inputs: Mapping[str, GraphQLArgument] | Mapping[str, GraphQLInputFie
 
 
 def _scalars() -> list[ScalarType]:
-    parsers = {"DateTime": _text, "AttributeValue": _scalar, "Attributes": _flat_object, "SourceInput": _text_or_object}
+    parsers = {"DateTime": _text, "AttributeValue": _scalar, "Attributes": _flat_object, "SourceInput": _text_or_object, "Version": _whole}
     return [ScalarType(name, value_parser=parser) for name, parser in parsers.items()]
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise GraphQLError("must be a whole number")
+    return int(value)
 
 
 def _text(value: Any) -> str:

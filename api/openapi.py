@@ -76,6 +76,7 @@ _SCALARS: Mapping[str, Json] = {
     "AttributeValue": {"type": ["string", "number", "boolean"]},
     "Attributes": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
     "Generation": {"type": "integer"},
+    "Version": {"type": "integer", "minimum": 1},
     "Details": {"type": "object"},
 }
 

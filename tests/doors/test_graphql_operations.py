@@ -19,6 +19,14 @@ def test_a_number_at_the_edge_is_a_user_error(http: httpx.Client, value: int | N
         assert answer["errors"][0]["extensions"]["field"] == "topK"
 
 
+def test_versions_beyond_32_bits_are_stored_and_shown(http: httpx.Client) -> None:
+    given = {"docId": "v-1", "source": "review", "text": "Versions.", "occurredAt": "2026-02-03T04:05:06Z", "version": 1_767_225_600_000}
+    store = "mutation($d: [DocumentInput!]!) { indexDocuments(documents: $d) { indexed rejections { reason } } }"
+    assert graphql(http, store, "versions", d=[given])["data"]["indexDocuments"] == {"indexed": 1, "rejections": []}
+    shown = graphql(http, "{ documents { documents { docId version } } }", "versions")
+    assert shown == {"data": {"documents": {"documents": [{"docId": "v-1", "version": 1_767_225_600_000}]}}}
+
+
 def test_a_huge_number_of_hits_is_clamped(http: httpx.Client) -> None:
     assert len(graphql(http, SEARCH, k=1_000_000)["data"]["search"]["hits"]) >= 3
 

@@ -50,6 +50,7 @@ scalar_of("DateTime", (_instants | st.datetimes().map(datetime.isoformat)).map(n
 scalar_of("AttributeValue", _plain)
 scalar_of("Attributes", _members.map(_object))
 scalar_of("SourceInput", _plain | _members.map(_object))
+scalar_of("Version", st.integers(-1, 2**63).map(nodes.Int))
 scalar_of("Generation", st.integers(0, 2**31 - 1).map(nodes.Int))
 scalar_of("Details", _members.map(_object))
 

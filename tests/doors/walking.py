@@ -160,7 +160,7 @@ def values(kind: Any, name: str, known: Known) -> list[Any]:
         return [next(iter(bare.values))]
     if isinstance(bare, GraphQLInputObjectType):
         return list(_objects(bare, known))
-    if bare.name in ("Int", "Float"):
+    if bare.name in ("Int", "Float", "Version"):
         return [1]
     if bare.name == "Boolean":
         return [True]
