@@ -60,12 +60,14 @@ SECTIONS = (
     Section(
         "speed",
         "Speed and memory, embedded engine",
-        "The corpus is synthetic: pairs of sample messages, vectors mixed from theirs. Questions are asked after as many others. "
+        "The corpus is synthetic but for the part `real` (BANKING77): pairs of sample messages, vectors mixed from theirs. Questions are asked after "
+        "as many others. "
         "Memory is the peak of the process beyond what it held once the model was loaded.",
         (
             "benchmarks.speed load --passages 100000 --store {store}",
             "benchmarks.speed restart --passages 100000 --store {store}",
             "benchmarks.speed load --passages 4000",
+            "benchmarks.speed real --passages 4000 --data {data}",
             "benchmarks.speed ingest --passages 3000",
         ),
     ),

@@ -49,8 +49,13 @@ _NAMES = {
 }
 
 
+_ALL_SMALL = frozenset().union(*SMALL_WORDS.values())
+
+
 def language_of(text: str) -> str:
     """The two-letter code of the language, empty when it cannot be told."""
+    if text.isascii():
+        return _by_small_words(text)
     scripts = Counter(_script(sign) for sign in text[:400] if sign.isalpha())
     total = sum(scripts.values())
     if scripts["ja"] and scripts["ja"] + scripts["zh"] > total / 2:
@@ -75,7 +80,8 @@ def _by_small_words(text: str) -> str:
     """The language with most small words; English unless another has more, since short words are shared by many."""
     found = [word.lower for word in words(text[:400])]
     english = sum(word in STOP_WORDS for word in found)
-    scores = {code: sum(word in small for word in found) for code, small in SMALL_WORDS.items()}
+    shared = [word for word in found if word in _ALL_SMALL]
+    scores = {code: sum(word in small for word in shared) for code, small in SMALL_WORDS.items()}
     best = max(scores, key=lambda code: (scores[code], code))
     if scores[best] > english:
         rivals = [code for code in scores if code != best and scores[code] == scores[best]]
