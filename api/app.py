@@ -44,6 +44,8 @@ NO_SPANS: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, 
 DRAIN_S = 20
 """How long requests in progress may take to finish when the process is asked to stop."""
 
+ROUTERS = (operating.router, rest.router, rest_jobs.router)
+
 
 def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_s: float = RECOGNISE_S) -> FastAPI:
     """All web doors onto ``service``, which must stay open for as long as the application serves."""
@@ -66,9 +68,8 @@ def create_app(service: Service, *, init_wait_s: float = INIT_WAIT_S, recognise_
     conversations = Conversations(schema, doors, feed, init_wait_s=init_wait_s, recognise_s=recognise_s)
     app.router.routes.append(WebSocketRoute("/graphql", conversations.converse))
     app.router.routes.append(Route("/mcp", endpoint, methods=None))
-    app.include_router(operating.router)
-    app.include_router(rest.router)
-    app.include_router(rest_jobs.router)
+    for router in ROUTERS:
+        app.include_router(router)
     describe(app, schema)
     _handle_errors(app)
     app.add_middleware(Edge, settings=service.settings, metrics=service.metrics)
@@ -140,7 +141,8 @@ def _graphql_route(schema: GraphQLSchema, doors: Doors) -> Route:
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
     """What a path may be called with, by all routes that have it: the router would name those of the first."""
-    matching = (route for route in app.router.routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE)
+    routes = (*app.router.routes, *(route for router in ROUTERS for route in router.routes))
+    matching = (route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE)
     return sorted({method for route in matching for method in route.methods or ()})
 
 

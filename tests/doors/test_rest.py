@@ -142,6 +142,12 @@ def test_every_error_is_a_problem_document_with_the_correlation_id(http: httpx.C
     assert (body["status"], body["correlationId"]) == (status, "run-7")
 
 
+@pytest.mark.parametrize(("path", "allowed"), [("/documents/x", "DELETE, GET"), ("/ask", "POST"), ("/jobs/x", "GET")])
+def test_a_method_that_is_not_served_is_told_all_that_are(http: httpx.Client, path: str, allowed: str) -> None:
+    answer = http.put(path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
 def test_a_body_that_is_not_announced_as_json_is_refused_because_any_page_could_send_it(http: httpx.Client) -> None:
     assert http.post("/ask", content='{"question": "x"}', headers={"content-type": "text/plain"}).status_code == 415
 
