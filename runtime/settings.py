@@ -38,9 +38,21 @@ class Settings(BaseSettings):
 
     engine_url: str = Field(
         default_factory=_default_engine_url,
-        description="sqlite:///FILE, or http(s)://user@host:9200 of an OpenSearch cluster",
+        description="sqlite:///FILE, or http(s)://user@host:9200 of an OpenSearch cluster; further hosts of it after commas: https://user@a:9200,b:9200",
     )
-    engine_password_file: Path | None = Field(None, description="file with the password of the OpenSearch user")
+    engine_password_file: Path | None = Field(None, description="file with the password of the OpenSearch user; read again when it changes")
+    engine_token_file: Path | None = Field(
+        None,
+        description="in place of a user: file with a bearer token for OpenSearch, or with a scheme and a token as in ApiKey abc; "
+        "read again when it changes",
+    )
+    engine_ca_file: Path | None = Field(
+        None,
+        description="file with the certificates (PEM) of the authorities that may vouch for OpenSearch; blank = the system's. "
+        "Certificate and host name are always checked",
+    )
+    engine_client_cert_file: Path | None = Field(None, description="file with our certificate (PEM), for clusters that ask for one")
+    engine_client_key_file: Path | None = Field(None, description="file with its key (PEM, not encrypted); blank = in the certificate's file")
     index_prefix: str = Field("wa", pattern=r"^[a-z][a-z0-9]{0,15}$", description="first part of every index name in OpenSearch")
     engine_timeout_s: float = Field(10.0, gt=0, le=300, description="longest wait for one call to the engine")
     embedder: str = Field(

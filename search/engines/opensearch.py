@@ -1,22 +1,18 @@
 """The OpenSearch engine: per-tenant monthly indices behind aliases, both legs in one round trip, every call guarded."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from urllib.parse import SplitResult, unquote, urlsplit
-
-import opensearchpy
 
 from runtime.clock import Clock, Deadline
-from runtime.errors import Misconfigured
-from runtime.resilience import Guard, RetryPolicy
+from runtime.resilience import Guard
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant
 from search.documents import Corpus, Document, DocumentPage, DocumentWrite, Filters, StoredVersion, WriteOutcome
 from search.engines.limits import MAX_IDS, within
 from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_connection import connected
 from search.engines.opensearch_counting import Counter
-from search.engines.opensearch_errors import DEPENDENCY
 from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_ledger import Ledger
 from search.engines.opensearch_months import OpenSearchMonths
@@ -178,53 +174,3 @@ def _is_primary(copy: Mapping[str, object]) -> bool:
 def _newest(copy: Mapping[str, object]) -> int:
     numbers = copy["seq_no"]
     return int(numbers["max_seq_no"]) if isinstance(numbers, Mapping) else -1
-
-
-def connected(settings: Settings, clock: Clock, told: Callable[[], None] = lambda: None) -> Cluster:
-    """The cluster of ``settings.engine_url``; nothing is sent yet. ``told`` is called for each answer that held something foreign."""
-    url = urlsplit(settings.engine_url)
-    port = _port(url)
-    client = opensearchpy.OpenSearch(
-        hosts=[{"host": url.hostname, "port": port, "url_prefix": url.path.strip("/")}],
-        use_ssl=url.scheme == "https",
-        http_auth=_credentials(url.username, url.password, settings),
-        max_retries=0,
-        timeout=settings.engine_timeout_s,
-        pool_maxsize=2 * settings.bulkhead_calls,
-    )
-    location = f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}"
-    return Cluster(client, _guard(DEPENDENCY, settings, clock), _guard(f"{DEPENDENCY}_writes", settings, clock), location, told)
-
-
-def _guard(dependency: str, settings: Settings, clock: Clock) -> Guard:
-    return Guard(
-        dependency,
-        timeout_s=settings.engine_timeout_s,
-        clock=clock,
-        bulkhead_calls=settings.bulkhead_calls,
-        retry=RetryPolicy(attempts=settings.retry_attempts),
-        breaker_failures=settings.breaker_failures,
-        breaker_open_s=settings.breaker_open_s,
-    )
-
-
-def _port(url: SplitResult) -> int:
-    try:
-        port = url.port
-    except ValueError:
-        port = None
-        url = urlsplit("")
-    if not url.hostname or url.query or url.fragment:
-        raise Misconfigured("WA_ENGINE_URL must be http(s)://user@host:9200")
-    return port or (443 if url.scheme == "https" else 9200)
-
-
-def _credentials(user: str | None, password: str | None, settings: Settings) -> tuple[str, str] | None:
-    if not user:
-        return None
-    if settings.engine_password_file is None:
-        return unquote(user), unquote(password or "")
-    try:
-        return unquote(user), settings.engine_password_file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"WA_ENGINE_PASSWORD_FILE cannot be read: {error}") from error

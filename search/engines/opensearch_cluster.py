@@ -190,7 +190,9 @@ class Cluster:
     def close(self) -> None:
         """Drop the connections; further calls are errors."""
         self._closed = True
-        self._client.close()
+        every: Any = self._client.transport.seed_connections  # its pool forgets to close those of hosts that failed
+        for connection in every:
+            connection.close()
 
     def _bulk_chunk(self, chunk: Sequence[bytes], deadline: Deadline | None, *, refresh: bool) -> list[Item]:
         items = [_UNSENT] * len(chunk)

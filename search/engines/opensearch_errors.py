@@ -16,6 +16,27 @@ _SECURITY = "security_exception"
 OVERLOADED_STATUS = frozenset({429, 500, 502, 503, 504})
 
 
+_TLS = (
+    ("certificate has expired", "the cluster's certificate has expired; renew it there"),
+    ("certificate is not yet valid", "the cluster's certificate is not valid yet; check the clocks of both machines"),
+    ("Hostname mismatch", "the cluster's certificate was issued for another name; use the name it was issued for"),
+    ("IP address mismatch", "the cluster's certificate was issued for another name; use the name it was issued for"),
+    (
+        "CERTIFICATE_VERIFY_FAILED",
+        "the cluster's certificate is not trusted; set WA_ENGINE_CA_FILE to the certificate of the authority that issued it",
+    ),
+    ("CERTIFICATE_REQUIRED", "the cluster asks for a client certificate; set WA_ENGINE_CLIENT_CERT_FILE and WA_ENGINE_CLIENT_KEY_FILE"),
+    ("certificate required", "the cluster asks for a client certificate; set WA_ENGINE_CLIENT_CERT_FILE and WA_ENGINE_CLIENT_KEY_FILE"),
+    (
+        "HANDSHAKE_FAILURE",
+        "there is no common version or cipher, or the cluster asks for a client certificate (WA_ENGINE_CLIENT_CERT_FILE)",
+    ),
+    ("UNKNOWN_CA", "the cluster does not trust the certificate in WA_ENGINE_CLIENT_CERT_FILE"),
+    ("WRONG_VERSION_NUMBER", "what listens there does not speak TLS; use http://, or the port that does"),
+)
+"""Signs in the texts of failed handshakes, the more precise ones first, with the way out."""
+
+
 class NoRoom(Misconfigured):
     """The cluster takes no further index: it is at its limit of shards."""
 
@@ -58,10 +79,11 @@ def failure_type(failure: object) -> str:
 def _unconnected(error: driver.ConnectionError) -> ServiceError:
     if isinstance(error, driver.ConnectionTimeout):
         return unavailable("did not answer in the time given")
-    if isinstance(error, driver.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return Misconfigured(
-            "the certificate of WA_ENGINE_URL is not trusted; add its authority to the system's, or use the name it was issued for"
-        )
+    text = str(error)
+    if way_out := next((way_out for sign, way_out in _TLS if sign in text), None):
+        return Misconfigured(f"the TLS connection to WA_ENGINE_URL is refused: {way_out}")
+    if "EOF occurred in violation of protocol" in text:
+        return unavailable("ended the TLS connection; if it asks for a client certificate, set WA_ENGINE_CLIENT_CERT_FILE")
     return unavailable("cannot be reached; check that the cluster of WA_ENGINE_URL runs and try again")
 
 
@@ -71,10 +93,22 @@ def _refused(error: driver.TransportError) -> ServiceError:
     kind = failure_type(failure)
     reason = failure_reason(failure) if isinstance(failure, Mapping) else f"status {error.status_code}"
     if status == 401 or kind == _SECURITY:
-        return Misconfigured(f"OpenSearch refuses the user of WA_ENGINE_URL ({reason}); check its rights and WA_ENGINE_PASSWORD_FILE")
+        return _denied(status, reason)
     if status in OVERLOADED_STATUS or kind == "cluster_block_exception":
         return unavailable(reason, HEAP_FULL_RETRY_S if _heap_is_full(failure) else None)
     return _answered(status, kind, reason)
+
+
+def _denied(status: int, reason: str) -> Misconfigured:
+    if status == 401:
+        return Misconfigured(
+            f"OpenSearch asks for a credential it knows ({reason}); name a user in WA_ENGINE_URL with its password in WA_ENGINE_PASSWORD_FILE, "
+            "or set WA_ENGINE_TOKEN_FILE"
+        )
+    return Misconfigured(
+        f"OpenSearch refuses a call of the user of WA_ENGINE_URL ({reason}); give it the rights of opensearch/security, "
+        "and check WA_ENGINE_PASSWORD_FILE or WA_ENGINE_TOKEN_FILE"
+    )
 
 
 def _answered(status: int, kind: str, reason: str) -> ServiceError:

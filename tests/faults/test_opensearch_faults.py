@@ -13,7 +13,8 @@ from runtime.resilience import BreakerState
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING
-from search.engines.opensearch import OpenSearchEngine, connected, open_opensearch
+from search.engines.opensearch import OpenSearchEngine, open_opensearch
+from search.engines.opensearch_connection import connected
 from search.ranking import LegQuery
 from tests.contracts.writes import DIMENSION, MODEL, unit_vector, written
 from tests.faults.sockets import Misbehaviour, answering, cutting_short, listening, nobody_listening, resetting, saying_nothing

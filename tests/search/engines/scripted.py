@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from runtime.clock import Clock, Deadline, SystemClock
 from runtime.settings import Settings, read_settings
-from search.engines.opensearch import OpenSearchEngine, connected
+from search.engines.opensearch import OpenSearchEngine
 from search.engines.opensearch_cluster import Cluster, Operation
+from search.engines.opensearch_connection import connected
 from search.engines.opensearch_items import Item
 from tests.contracts.writes import DIMENSION, MODEL
 

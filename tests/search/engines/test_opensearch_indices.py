@@ -15,7 +15,8 @@ from runtime.errors import Misconfigured
 from runtime.events import Event
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING
-from search.engines.opensearch import OpenSearchEngine, connected, open_opensearch
+from search.engines.opensearch import OpenSearchEngine, open_opensearch
+from search.engines.opensearch_connection import connected
 from search.engines.opensearch_indices import differences, shipped
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_state import _key

@@ -15,7 +15,8 @@ from runtime.tenancy import Tenant, tenant_named
 from search.documents import EVERYTHING
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
-from search.engines.opensearch import OpenSearchEngine, connected
+from search.engines.opensearch import OpenSearchEngine
+from search.engines.opensearch_connection import connected
 from search.engines.opensearch_names import Names, is_behind, state_index
 from search.engines.opensearch_ownership import ForeignHit
 from search.ranking import BucketQuery, LegQuery

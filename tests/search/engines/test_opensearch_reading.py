@@ -11,8 +11,9 @@ from runtime.errors import DeadlineExceeded, ServiceError, Unavailable
 from runtime.resilience import BreakerState
 from runtime.tenancy import Tenant, tenant_named
 from search.documents import EVERYTHING, Filters
-from search.engines.opensearch import OpenSearchEngine, connected
+from search.engines.opensearch import OpenSearchEngine
 from search.engines.opensearch_cluster import whole
+from search.engines.opensearch_connection import connected
 from search.engines.opensearch_indices import shipped
 from search.engines.opensearch_names import Names
 from search.ranking import BucketQuery, LegQuery
