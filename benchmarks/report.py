@@ -73,9 +73,10 @@ SECTIONS = (
     ),
     Section(
         "monitors",
-        "Looking for due work",
-        "Every duty of the service over the embedded store; the broker is a Valkey on the same machine.",
-        ("benchmarks.monitors",),
+        "Monitors: looking for due work, and seeing a digest",
+        "Every duty of the service over the embedded store; the broker is a Valkey on the same machine. A subscriber over WebSocket sees what another "
+        "process published.",
+        ("benchmarks.monitors", "benchmarks.subscription"),
     ),
     Section(
         "speed-opensearch",
