@@ -5,6 +5,7 @@ is left of the attempt that it belongs to (:func:`runtime.clock.time_left_s`).
 """
 
 import socket
+import ssl
 from typing import Any
 
 from runtime.clock import time_left_s
@@ -56,7 +57,39 @@ def keep_to_deadlines(client: Any) -> None:
             pool._network_backend = _Backend(pool._network_backend)  # noqa: SLF001
 
 
-class TimedSocket(socket.socket):
+class _Timed:
+    """Reads and writes of a socket; goes before the class of the socket."""
+
+    _most_s: float | None = None
+
+    def settimeout(self, value: float | None) -> None:
+        """The longest wait of one read or write; 0 waits for nothing."""
+        self._most_s = value
+        super().settimeout(value)  # type: ignore[misc]
+
+    def recv(self, *arguments: Any) -> bytes:
+        """See :class:`socket.socket`."""
+        self._limit()
+        data: bytes = super().recv(*arguments)  # type: ignore[misc]
+        return data
+
+    def recv_into(self, *arguments: Any) -> int:
+        """See :class:`socket.socket`."""
+        self._limit()
+        size: int = super().recv_into(*arguments)  # type: ignore[misc]
+        return size
+
+    def sendall(self, *arguments: Any) -> None:
+        """See :class:`socket.socket`."""
+        self._limit()
+        super().sendall(*arguments)  # type: ignore[misc]
+
+    def _limit(self) -> None:
+        if self._most_s != 0:
+            super().settimeout(time_left_s(self._most_s))  # type: ignore[misc]
+
+
+class TimedSocket(_Timed, socket.socket):
     """A connected TCP socket that does the same, for drivers that read sockets themselves."""
 
     @classmethod
@@ -67,26 +100,6 @@ class TimedSocket(socket.socket):
         taken.settimeout(most_s)
         return taken
 
-    def settimeout(self, value: float | None) -> None:
-        """The longest wait of one read or write; 0 waits for nothing."""
-        self._most_s = value
-        super().settimeout(value)
 
-    def recv(self, *arguments: Any) -> bytes:
-        """See :class:`socket.socket`."""
-        self._limit()
-        return super().recv(*arguments)
-
-    def recv_into(self, *arguments: Any) -> int:
-        """See :class:`socket.socket`."""
-        self._limit()
-        return super().recv_into(*arguments)
-
-    def sendall(self, *arguments: Any) -> None:
-        """See :class:`socket.socket`."""
-        self._limit()
-        super().sendall(*arguments)
-
-    def _limit(self) -> None:
-        if self._most_s != 0:
-            super().settimeout(time_left_s(self._most_s))
+class TimedTlsSocket(_Timed, ssl.SSLSocket):
+    """The same over TLS: for ``SSLContext.sslsocket_class``."""

@@ -79,7 +79,7 @@ class Proxy:
         if fault == "refused" and self._server is not None:
             self._server.close()
             self._server = None
-        if fault == "refused" or was is not None:
+        if fault in ("refused", "dns") or was is not None:
             self._drop_all()
         if self._server is None and fault != "refused":
             await self._listen()
