@@ -5,8 +5,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 
 from benchmarks.hostile.judging import Finding, causes_in, grown, judged
 from benchmarks.hostile.known import Knowledge, filled
@@ -23,6 +24,7 @@ WARM_UP_SHARE = 0.25
 SETTLES_S = 2.0
 ENOUGH_TO_WARM_UP = 5000
 """Requests; memory that grows after fewer says nothing, since the allocators and the model are still at it."""
+MEASURED_EVERY_S = 3.0
 MAX_KEPT = 200
 """Answers that are judged again once the log is there."""
 
@@ -52,6 +54,8 @@ class Done:
     warm: Vitals | None = None
     warmed_up_with: int = 0
     end: Vitals | None = None
+    megabytes: list[float] = field(default_factory=list)
+    """Every few seconds since the warm-up."""
 
     @property
     def requests(self) -> int:
@@ -94,6 +98,7 @@ class _Volley:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._secret = known.secret
+        self._measured_next = 0.0
 
     def fire(self) -> Done:
         started = time.monotonic()
@@ -106,6 +111,7 @@ class _Volley:
         self._done.seconds = time.monotonic() - started
         time.sleep(SETTLES_S)  # connections that were broken off are noticed
         self._done.end = self._served.vitals()
+        self._even_out()
         self._judge_with_log()
         return self._done
 
@@ -140,10 +146,20 @@ class _Volley:
             self._suspects.append((shot, outcome))
         if done.warm is None and self._is_warm(started):
             done.warm, done.warmed_up_with = self._served.vitals(), done.requests
+        if done.warm is not None and time.monotonic() > self._measured_next:
+            self._measured_next = time.monotonic() + MEASURED_EVERY_S
+            done.megabytes.append(self._served.vitals().rss_mb)
 
     def _is_warm(self, started: float) -> bool:
         enough = self._done.requests >= self._wanted.requests * WARM_UP_SHARE
         return enough or bool(self._wanted.seconds and time.monotonic() - started >= self._wanted.seconds * WARM_UP_SHARE)
+
+    def _even_out(self) -> None:
+        """Memory goes up and down with what is in progress: its median over the first third since the warm-up, and over the last."""
+        done, third = self._done, len(self._done.megabytes) // 3
+        if third and done.warm and done.end:
+            done.warm = replace(done.warm, rss_mb=median(done.megabytes[:third]))
+            done.end = replace(done.end, rss_mb=median(done.megabytes[-third:]))
 
     def _judge_with_log(self) -> None:
         causes, findings = causes_in(log_lines(self._served.log))
@@ -163,7 +179,7 @@ def report(wanted: Run, done: Done) -> Iterator[str]:
         yield f"  {door:<13} {sum(count for _, count in told):>7}   " + "  ".join(f"{status or 'none'}: {count}" for status, count in told)
     yield "  done to them  " + ", ".join(f"{what} {count}" for what, count in done.hostilities.most_common())
     if done.warm and done.end:
-        yield f"  memory        {done.warm.rss_mb:.0f} MB after {done.warmed_up_with} requests, {done.end.rss_mb:.0f} MB at the end"
+        yield f"  memory        {done.warm.rss_mb:.0f} MB in the third after {done.warmed_up_with} requests, {done.end.rss_mb:.0f} MB in the last third"
         yield f"  held          {done.warm.files} files and {done.warm.threads} threads after the warm-up, {done.end.files} and {done.end.threads} at the end"
     yield f"  findings      {len(done.findings)}"
     for finding in done.findings[:20]:

@@ -1,0 +1,1 @@
+"""Mixed load while one dependency after another is killed: ``python -m benchmarks.soak --minutes 30``."""
