@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: up down dashboards monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
+.PHONY: audit hostile soak up down dashboards monitoring-check complexity eval help demo serve test check format lock docs test-extras conformance benchmarks node-up node-down clean
 
 help:            ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,15 @@ benchmarks: $(VENV)/.dev   ## quality and speed, written to docs/benchmarks.md (
 eval: $(VENV)/.runtime   ## ask the sample corpus 180 questions with known answers, and hold the scores against a gate
 	@mkdir -p .state
 	@$(BIN)/wisdom eval run banking --ingest --gate banking --engine sqlite:///.state/eval.db
+
+audit: $(VENV)/.dev      ## known vulnerabilities of the pinned packages; says so when the service cannot be asked (exit code 2)
+	$(BIN)/python -m scripts.audit requirements/runtime.txt requirements/dev.txt
+
+hostile: $(VENV)/.dev    ## 100,000 generated hostile requests over all doors (about a quarter of an hour)
+	$(BIN)/python -m benchmarks.hostile --requests 100000
+
+soak: $(VENV)/.dev       ## mixed load, something killed every minute (MINUTES=30); the report goes to .state/soak
+	$(BIN)/python -m benchmarks.soak --minutes $(or $(MINUTES),30) --report .state/soak
 
 complexity: $(VENV)/.dev  ## fails when cost grows faster than the docs claim
 	$(BIN)/python -m benchmarks.complexity --check

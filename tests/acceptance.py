@@ -37,6 +37,10 @@ PROMISES: tuple[Promise, ...] = (
     Promise("newcomer", "the commands the demo prints work when pasted", (f"{CLI}/test_demo.py::test_the_commands_it_prints_work_when_pasted",)),
     Promise("newcomer", "the sample is real, balanced, attributed, and says what is assigned", ("api/sample/test_sample.py",)),
     Promise("newcomer", "the docs agree with the code and their links lead somewhere", ("docs/test_reference_pages.py", "docs/test_acceptance.py")),
+    # What was erased
+    Promise("erasure", "of what was erased no byte is left in indices, state, caches, traces, digests and jobs, and a receipt says what was removed",
+            ("worker/test_erasing_everywhere.py", "worker/test_scrubbing.py", f"{INGEST}/test_receipts.py")),
+    Promise("erasure", "a run during which documents are erased keeps none of their words", ("grounding/test_erased_meanwhile.py",)),
     # Documents in
     Promise("documents", "e-mail, phone, card and IBAN are masked before anything is stored; numbers that are none stay", (f"{INGEST}/test_masking.py",)),
     Promise("documents", "CSV, JSON Lines and JSON arrays, files and streams, delimiter and encoding detected or given",
@@ -162,6 +166,9 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DOORS}/test_schemathesis.py", f"{DOORS}/test_graphql_cop.py")),
     Promise("security", "a hundred thousand hostile requests over all doors: no error nobody planned, nothing of another tenant, flat memory",
             ("fuzz/test_hostile.py",), ("benchmarks.hostile",)),
+    Promise("security", "pinned packages are audited, and an audit that could not ask says so", ("fuzz/test_audit.py",)),
+    Promise("operations", "under mixed load, with something killed every minute: no wrong answer, no lost write, no doubled digest, flat memory",
+            ("fuzz/test_soak.py",), ("benchmarks.soak",)),
     Promise("security", "API keys are shown once, kept as hashes under a pepper, and end when they are revoked", ("api/identity/test_keys.py",)),
     Promise("security", "the issuer's keys are read when they change and never in a storm; while it is away nobody is called a stranger",
             ("api/identity/test_issuer_keys.py",)),
@@ -289,7 +296,7 @@ PROMISES: tuple[Promise, ...] = (
             (f"{CLI}/test_backup.py", "search/moving/test_snapshot.py")),
     Promise("over time", "a store is embedded anew beside the live one, held against it by an evaluation, and left again without losing a document",
             (f"{CLI}/test_reembed.py",)),
-    Promise("over time", "the commands of the operations page run as they stand there", ("docs/test_operations_page.py",),
+    Promise("over time", "the commands of the operations page run as they stand there", (f"{CLI}/test_operations_page.py",),
             benchmarks=("benchmarks.sizing",)),
     Promise("monitors", "a digest is visible to a subscriber within two seconds of its evaluation", benchmarks=("benchmarks.subscription",)),
     # Speed

@@ -171,12 +171,18 @@ class _Volley:
         self._done.findings += findings
 
 
+def _called(door: str, status: int) -> str:
+    return str(status) if status or door == "command line" else "none"
+
+
 def report(wanted: Run, done: Done) -> Iterator[str]:
     """A table, line by line."""
     yield f"{done.requests} requests with seed {wanted.seed} in {done.seconds:.0f} s from {wanted.threads} threads, slowest {done.slowest_s:.1f} s"
     for door in sorted({door for door, _ in done.outcomes}):
         told = sorted((status, count) for (of, status), count in done.outcomes.items() if of == door)
-        yield f"  {door:<13} {sum(count for _, count in told):>7}   " + "  ".join(f"{status or 'none'}: {count}" for status, count in told)
+        yield f"  {door:<13} {sum(count for _, count in told):>7}   " + "  ".join(
+            f"{_called(door, status)}: {count}" for status, count in told
+        )
     yield "  done to them  " + ", ".join(f"{what} {count}" for what, count in done.hostilities.most_common())
     if done.warm and done.end:
         yield f"  memory        {done.warm.rss_mb:.0f} MB in the third after {done.warmed_up_with} requests, {done.end.rss_mb:.0f} MB in the last third"
