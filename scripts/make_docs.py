@@ -10,6 +10,7 @@ from pydantic_core import PydanticUndefined
 from runtime import errors
 from runtime.settings import PREFIX, Settings
 from runtime.telemetry import METRICS, PROCESS_METRICS, MetricSpec
+from runtime.tracing import ATTRIBUTES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -90,7 +91,26 @@ def command_line_page() -> str:
     return reference()
 
 
+def spans_page() -> str:
+    """Everything a span may say."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in sorted(ATTRIBUTES.values())]
+    return "\n".join(
+        [
+            "# Spans",
+            "",
+            "What spans of `WA_OTLP_ENDPOINT` say, and nothing else; which spans there are, and what becomes of them: [operations](operations.md#tracing).",
+            "The numbers a step found out are told as `wa.step.NAME` besides: what it read, its score and the floor it was held against.",
+            "",
+            "| attribute | meaning |",
+            "|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "spans.md": spans_page,
     "settings.md": settings_page,
     "metrics.md": metrics_page,
     "errors.md": errors_page,

@@ -198,6 +198,7 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DOORS}/test_tracing.py", f"{QUEUES}/test_tracing.py")),
     Promise("operations", "spans tell no text, and a collector that fails costs nobody anything but spans, which are counted", ("runtime/test_tracing.py",)),
     Promise("operations", "the collector keeps whole traces that failed, were refused or were slow", ("monitoring/test_collector.py",)),
+    Promise("operations", "a worker serves its metrics where it is told to", (f"{QUEUES}/test_metrics_port.py",)),
     Promise("operations", "a line that repeats is bounded and counted, an error never left out", ("runtime/test_log_sampling.py",)),
     Promise("operations", "nothing a process writes holds a text or a secret", (f"{DOORS}/test_silence.py",)),
     Promise("operations", "a real Prometheus scrapes the server, evaluates every rule and keeps exemplars", ("monitoring/test_prometheus.py",)),
