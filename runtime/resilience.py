@@ -4,7 +4,6 @@ The bulkhead is outermost, so that waiting callers are bounded too. The breaker 
 outages and not on single failures. Only :class:`Unavailable` is a failure; any other error means that the dependency answered.
 """
 
-import itertools
 import math
 import random
 import threading
@@ -22,6 +21,9 @@ from runtime.errors import CircuitOpen, DeadlineExceeded, Unavailable
 from runtime.tracing import Span, span
 
 T = TypeVar("T")
+
+FAIR_S = 1.0
+"""An attempt that had half of this, or of its configured time when that is shorter, had a chance."""
 
 
 class BreakerState(IntEnum):
@@ -52,8 +54,8 @@ class Breaker:
             return self._state()
 
     @contextmanager
-    def admitted(self) -> Iterator[None]:
-        """Run the body if the circuit allows it, and learn from how it ends.
+    def admitted(self, fair: Callable[[], bool] = lambda: True) -> Iterator[None]:
+        """Run the body if the circuit allows it, and learn from how it ends; from a failure only if ``fair`` says that it had a chance.
 
         Raises:
             CircuitOpen: it does not; ``retry_after_s`` says when it may.
@@ -66,7 +68,7 @@ class Breaker:
         except DeadlineExceeded:  # the caller had too little time: that says nothing about the dependency
             raise
         except Unavailable:
-            verdict = self._failed
+            verdict = self._failed if fair() else self._withdrawn
             raise
         except Exception:
             verdict = self._succeeded
@@ -198,9 +200,16 @@ class Guard:
         """
         deadline = soonest(deadline or Deadline.after(self._timeout_s, self._clock))
         with span(f"call {self.dependency}", kind="client", dependency=self.dependency) as told:
-            deadline.check(f"a call to {self.dependency}")
-            with self._slot(deadline), self._breaker.admitted():
-                return self._attempts(fn, deadline, told, repeatable=repeatable)
+            self._check(deadline)
+            tries = _Tries(told)
+            with self._slot(deadline), self._breaker.admitted(lambda: tries.fair):
+                return self._attempts(fn, deadline, tries, repeatable=repeatable)
+
+    def _check(self, deadline: Deadline) -> None:
+        if deadline.remaining_s() <= 0.0:
+            raise DeadlineExceeded(
+                f"no time left for a call to {self.dependency}; ask again with a larger time budget", dependency=self.dependency
+            )
 
     @contextmanager
     def _slot(self, deadline: Deadline) -> Iterator[None]:
@@ -222,15 +231,20 @@ class Guard:
             self._in_flight += in_flight
             self._retries += retries
 
-    def _attempts(self, fn: Callable[[float], T], deadline: Deadline, told: Span, *, repeatable: bool) -> T:
-        numbers = itertools.count(1)
-
+    def _attempts(self, fn: Callable[[float], T], deadline: Deadline, tries: "_Tries", *, repeatable: bool) -> T:
         def attempt() -> T:
-            deadline.check(f"a call to {self.dependency}")
-            told.set(attempts=next(numbers))
+            if tries.failure is not None and deadline.remaining_s() <= 0.0:
+                raise tries.failure  # what went wrong says more than that no time is left
+            self._check(deadline)
+            tries.begin()
             timeout_s = min(self._timeout_s, deadline.remaining_s())
-            with within(Deadline.after(timeout_s, self._clock)):  # for drivers whose timeout is of one read, however many there are
-                return fn(timeout_s)
+            try:
+                with within(Deadline.after(timeout_s, self._clock)):  # for drivers whose timeout is of one read, however many there are
+                    return fn(timeout_s)
+            except Unavailable as error:
+                enough = timeout_s >= min(self._timeout_s, FAIR_S) / 2
+                tries.failed(error, fair=enough or deadline.remaining_s() > 0.0)
+                raise
 
         if not repeatable:
             return attempt()
@@ -257,6 +271,25 @@ class Guard:
         self._counted(retries=1)
         if self._on_retry is not None:
             self._on_retry(self.dependency)
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What became of the attempts of one call. ``fair``: at least one failed that was not merely cut short by a caller in a hurry; otherwise whoever asks
+    for answers within a millisecond could open the circuit for everybody."""
+
+    told: Span
+    number: int = 0
+    failure: Unavailable | None = None
+    fair: bool = False
+
+    def begin(self) -> None:
+        self.number += 1
+        self.told.set(attempts=self.number)
+
+    def failed(self, error: Unavailable, *, fair: bool) -> None:
+        self.failure = error
+        self.fair = self.fair or fair
 
 
 def asked_wait_s(retry_after: str | None) -> float | None:

@@ -6,7 +6,7 @@ after the circuit's pause, one probe goes through and all is well again, with no
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ import psutil
 from prometheus_client import generate_latest
 
 from runtime.errors import CircuitOpen, ServiceError, Unavailable
-from runtime.resilience import BreakerState, Guard
+from runtime.resilience import BreakerState
 from runtime.telemetry import Metrics
 from tests.faults.proxy import Fault, Proxy
 
@@ -53,7 +53,6 @@ class Dependency:
 
     metric: str
     call: Callable[[], object]
-    guards: Callable[[], Sequence[Guard]]
     clock: LeapingClock
     metrics: Metrics
     named: tuple[str, ...]
@@ -163,13 +162,13 @@ def _left_nothing(before: Held) -> None:
     assert now.bytes <= before.bytes + 64 * 1024 * 1024
 
 
-def piles_nothing_up(dependency: Dependency, proxy: Proxy, fault: Fault, rounds: int = 6) -> None:
+def piles_nothing_up(dependency: Dependency, proxy: Proxy, fault: Fault) -> None:
     """Many failures, each past an open circuit: what is held afterwards does not depend on how many there were."""
     _is_well(dependency)
     at_once(dependency.call)
     before = Held()
     proxy.fail(fault)
-    for _ in range(rounds):
+    for _ in range(6 if fault in REPEATED else 2):
         dependency.clock.leapt_s += dependency.pause_s
         with suppress(ServiceError):
             at_once(dependency.call)

@@ -65,7 +65,6 @@ def reading(engine: OpenSearchEngine, clock: LeapingClock) -> Dependency:
     return Dependency(
         "opensearch",
         lambda: engine.legs(TENANT, QUERY),
-        lambda: engine.guards,
         clock,
         metrics,
         ("opensearch",),
@@ -105,7 +104,7 @@ def test_a_write_that_is_not_acknowledged_is_an_error_and_its_repetition_changes
         return outcome.kind
 
     named = ("opensearch",)
-    endures(Dependency("opensearch", write, lambda: engine.guards, clock, metrics, named), proxy, fault)
+    endures(Dependency("opensearch", write, clock, metrics, named), proxy, fault)
     for name in sent:
         engine.write(TENANT, [written(name, f"late fees {name}")])
     engine.refresh(TENANT)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runtime.clock import Deadline, SettableClock
+from runtime.clock import Deadline, SettableClock, within
 from runtime.errors import CircuitOpen, DeadlineExceeded, InvalidRequest, Unavailable
 from runtime.resilience import Breaker, BreakerState, Guard, RetryPolicy
 
@@ -16,15 +16,16 @@ def still_clock() -> SettableClock:
 
 
 class Sleeping:
-    """A sleep that moves the clock instead of waiting, and remembers."""
+    """A sleep that moves the clock instead of waiting, and remembers; ``late_s`` is how much later than asked it ends."""
 
     def __init__(self, clock: SettableClock) -> None:
         self.clock = clock
         self.waits: list[float] = []
+        self.late_s = 0.0
 
     def __call__(self, seconds: float) -> None:
         self.waits.append(seconds)
-        self.clock.elapsed_s += seconds
+        self.clock.elapsed_s += seconds + self.late_s
 
 
 class Flaky:
@@ -296,3 +297,78 @@ def test_many_threads_count_every_failure_once() -> None:
     states = in_threads(49, fail)
     assert set(states) == {"CLOSED"}
     assert fail() == "OPEN"
+
+
+def test_a_caller_in_a_hurry_opens_no_circuit() -> None:
+    """Time limits come from callers: one who allows a millisecond must not take the dependency from everybody."""
+    clock = still_clock()
+    guarded, _ = guard(clock, breaker_failures=1, timeout_s=10.0)
+
+    def too_slow(timeout_s: float) -> str:
+        clock.elapsed_s += timeout_s
+        raise lost()
+
+    for _ in range(3):
+        with pytest.raises(Unavailable, match="gone"):
+            guarded.call(too_slow, deadline=Deadline.after(0.001, clock), repeatable=True)
+    assert guarded.breaker_state is BreakerState.CLOSED
+    with pytest.raises(Unavailable, match="gone"):
+        guarded.call(too_slow, deadline=Deadline.after(2.0, clock), repeatable=True)
+    assert guarded.breaker_state is BreakerState.OPEN
+
+
+def test_a_quick_failure_counts_however_little_time_there_was() -> None:
+    clock = still_clock()
+    guarded, _ = guard(clock, breaker_failures=1)
+    with pytest.raises(Unavailable, match="gone"):
+        guarded.call(Flaky(lost()), deadline=Deadline.after(0.001, clock), repeatable=False)
+    assert guarded.breaker_state is BreakerState.OPEN
+
+
+def test_time_that_runs_out_while_waiting_to_repeat_leaves_the_failure_and_counts_it() -> None:
+    clock = still_clock()
+    guarded, sleeping = guard(clock, breaker_failures=1, retry=RetryPolicy(attempts=3, first_wait_s=0.1))
+    sleeping.late_s = 5.0
+    flaky = Flaky(lost(), lost())
+    with pytest.raises(Unavailable, match="gone") as raised:
+        guarded.call(flaky, deadline=Deadline.after(1.0, clock), repeatable=True)
+    assert not isinstance(raised.value, DeadlineExceeded)
+    assert len(flaky.timeouts) == 1
+    assert guarded.breaker_state is BreakerState.OPEN
+
+
+def test_a_deadline_around_the_caller_holds_whatever_it_was_handed_itself() -> None:
+    clock = still_clock()
+    guarded, _ = guard(clock, timeout_s=10.0)
+    flaky = Flaky()
+    with within(Deadline.after(3.0, clock)):
+        guarded.call(flaky, repeatable=True)
+        guarded.call(flaky, deadline=Deadline.after(5.0, clock), repeatable=True)
+        with within(Deadline.after(4.0, clock)):
+            guarded.call(flaky, deadline=Deadline.after(1.0, clock), repeatable=True)
+            guarded.call(flaky, repeatable=True)
+    guarded.call(flaky, repeatable=True)
+    assert flaky.timeouts == pytest.approx([3.0, 3.0, 1.0, 3.0, 10.0])
+
+
+def test_a_spent_deadline_around_the_caller_names_the_dependency() -> None:
+    clock = still_clock()
+    guarded, _ = guard(clock)
+    with within(Deadline.after(0.0, clock)), pytest.raises(DeadlineExceeded) as raised:
+        guarded.call(Flaky(), repeatable=True)
+    assert raised.value.dependency == "the index"
+
+
+def test_attempts_and_waits_together_never_outlast_the_deadline() -> None:
+    clock = still_clock()
+    guarded, _ = guard(clock, timeout_s=2.0, retry=RetryPolicy(attempts=10), breaker_failures=100)
+
+    def uses_up(timeout_s: float) -> str:
+        clock.elapsed_s += timeout_s
+        raise lost()
+
+    for seconds in (0.5, 1.0, 3.0, 7.0):
+        began_s = clock.seconds()
+        with pytest.raises(Unavailable):
+            guarded.call(uses_up, deadline=Deadline.after(seconds, clock), repeatable=True)
+        assert clock.seconds() - began_s <= seconds + 1e-6
