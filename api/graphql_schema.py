@@ -23,6 +23,7 @@ from api import (
     graphql_jobs,
     graphql_keys,
     graphql_monitors,
+    graphql_receipts,
     job_operations,
     job_rendering,
     operations,
@@ -218,7 +219,9 @@ async def delete_documents(
 ) -> Json:
     """See the schema."""
     request: Request = info.context
-    return rendering.delete_report(await request.call(operations.delete, doc_ids=doc_ids, account_id=account_id, confirm=confirm))
+    return rendering.delete_report(
+        await request.call(operations.delete, doc_ids=doc_ids, account_id=account_id, confirm=confirm, by=request.principal.subject)
+    )
 
 
 def executable_schema() -> GraphQLSchema:
@@ -233,6 +236,7 @@ def executable_schema() -> GraphQLSchema:
         *graphql_monitors.BINDABLES,
         *graphql_evaluations.BINDABLES,
         *graphql_keys.BINDABLES,
+        *graphql_receipts.BINDABLES,
         *ENUMS,
         *_scalars(),
     )

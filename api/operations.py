@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from grounding.answers import Outcome, Trace
@@ -16,6 +17,7 @@ from search import aggregation, listing
 from search.documents import EVERYTHING, Corpus, Document, DocumentPage, Filters
 from search.ingest.erasure import DeleteReport, delete_documents
 from search.ingest.parsing import Defaults, blamed
+from search.ingest.receipts import Receipt, ReceiptPage
 from search.ingest.report import IngestReport
 from search.ingest.rows import Problem, Row, RowSource
 from search.ranking import Retrieval
@@ -186,8 +188,9 @@ def delete(
     doc_ids: Sequence[str] | None = None,
     account_id: str | None = None,
     confirm: bool = False,
+    by: str = "",
 ) -> DeleteReport:
-    """Delete by id, by account, or everything; the last two only when confirmed.
+    """Delete by id, by account, or everything; the last two only when confirmed, and what was kept of them goes at once. ``by`` is who asked.
 
     Raises:
         InvalidRequest: on ``confirm``; on ``doc_ids``, when ids and an account are given together.
@@ -196,14 +199,39 @@ def delete(
         what = "every document of the account" if account_id is not None else "every document of the tenant"
         raise InvalidRequest(f"must be true to delete {what}", field="confirm")
     everything = doc_ids is None and account_id is None
-    report = delete_documents(service.engine, service.state, tenant, doc_ids=doc_ids, account_id=account_id, everything=everything)
-    with suppress(Unavailable):  # what is left of it ends by itself, and is asked for by nobody now that the generation is another
-        service.caching.cache.forget(tenant)
+    report = delete_documents(service.engine, service.state, tenant, doc_ids=doc_ids, account_id=account_id, everything=everything, by=by)
+    report = _with_receipt(service, tenant, report, account_id)
     if everything:
         with suppress(Unavailable):
             service.events.bus.forget(tenant)
     service.metrics.count("wa_documents_deleted_total", report.deleted)
     return report
+
+
+def _with_receipt(service: Service, tenant: Tenant, report: DeleteReport, account_id: str | None) -> DeleteReport:
+    """The receipt with what caches and everything that is kept gave up. Single documents are left to the worker: they are deleted often."""
+    receipt = report.receipt
+    assert receipt is not None
+    with suppress(Unavailable):  # what is left of it ends by itself, and is asked for by nobody now that the generation is another
+        forgotten = service.caching.cache.forget(tenant)
+        receipt = service.receipts.add(tenant, receipt.receipt_id, {"cache_entries": forgotten}) if forgotten else receipt
+    if account_id is not None:
+        receipt = service.scrubbing.at_once(tenant, receipt, account_id)
+    return replace(report, receipt=receipt)
+
+
+def receipts(service: Service, tenant: Tenant, *, first: int, after: str | None) -> ReceiptPage:
+    """A page of the receipts of erasures, newest first."""
+    return service.receipts.list(tenant, first=first, after=after)
+
+
+def receipt(service: Service, tenant: Tenant, receipt_id: str) -> Receipt:
+    """One receipt.
+
+    Raises:
+        NotFound: the tenant has none of that id.
+    """
+    return service.receipts.get(tenant, receipt_id)
 
 
 def insights(service: Service, tenant: Tenant, *, rebuild: bool = False, questions: int = 20) -> Insights:

@@ -9,6 +9,7 @@ from grounding.traces import TracePage
 from search.aggregation import AccountContext, NamedCount, Ratings, ThemeAggregate, ThemeCount, Trend, TrendPoint
 from search.documents import Corpus, Document, DocumentPage, Filters, Source
 from search.ingest.erasure import DeleteReport
+from search.ingest.receipts import Receipt, ReceiptPage
 from search.ingest.report import IngestReport, Rejection
 from search.ranking import Feature, Hit, Retrieval
 from worker.queues.dead_letters import DeadLetter
@@ -362,7 +363,32 @@ def rejection(value: Rejection) -> Json:
 
 def delete_report(value: DeleteReport) -> Json:
     """What was deleted."""
-    return {"deleted": value.deleted, "docIds": list(value.doc_ids)}
+    return {
+        "deleted": value.deleted,
+        "docIds": list(value.doc_ids),
+        "receipt": None if value.receipt is None else erasure_receipt(value.receipt),
+    }
+
+
+def erasure_receipt(value: Receipt) -> Json:
+    """What an erasure removed, without naming anything."""
+    return {
+        "receiptId": value.receipt_id,
+        "at": moment(value.at),
+        "scope": value.scope.upper(),
+        "by": value.by,
+        "state": value.state.upper(),
+        "removed": [{"what": camel(name), "count": count} for name, count in sorted(value.removed.items())],
+        "left": [{"what": camel(name), "count": count} for name, count in sorted(value.left.items())],
+        "accountHash": value.account_hash or None,
+        "salt": value.salt or None,
+        "completedAt": optional_moment(value.completed_at),
+    }
+
+
+def receipt_page(value: ReceiptPage) -> Json:
+    """Some receipts, and the cursor of the next page."""
+    return {"receipts": [erasure_receipt(item) for item in value.receipts], "cursor": value.cursor}
 
 
 def theme_aggregate(value: ThemeAggregate) -> Json:

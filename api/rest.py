@@ -164,5 +164,5 @@ async def document(doors: Open, who: Who, doc_id: str) -> Response:
 async def delete(doors: Open, who: Who, doc_id: str) -> Response:
     """What was deleted; nothing is no error."""
     with audit.writing(who, "deleteDocuments", {"doc_id": doc_id}):
-        report = await doors.threads.call(operations.delete, doors.service, who.tenant, doc_ids=[doc_id])
+        report = await doors.threads.call(operations.delete, doors.service, who.tenant, doc_ids=[doc_id], by=who.subject)
     return _json(rendering.delete_report(report))

@@ -112,6 +112,14 @@ class AnswerCache:
         if stands:
             self._entries.keep(look.key, made, asked.at)
 
+    def forget(self, tenant: Tenant) -> None:
+        """Give up what is kept of this tenant.
+
+        Raises:
+            Unavailable: the cache does not serve us; what is left ends by itself.
+        """
+        self._entries.cache.forget(tenant)
+
     def _ends_now(self, asked: Asked, made: Made) -> bool:
         """A trend ends now where there are documents of the future, and so is another one a moment later."""
         if not any(part.get(name) == Intent.TREND.value for part in made.plan.get("parts", ()) for name in ("intent", "ruled")):

@@ -35,12 +35,15 @@ from runtime.tenancy import Tenant
 from runtime.tracing import span
 from search.documents import EVERYTHING, Filters
 from search.filters import zone_named
+from search.ingest.epochs import Epoch
 from search.ingest.masking import Masking
 from search.ports import Engine, StateStore
 from search.ranking import Hit
 from search.retrieval import Retriever
 
 _CEILINGS = {"steps": "max_steps", "calls": "max_calls_per_tool", "tokens": "max_tokens", "seconds": "timeout_s"}
+
+NOT_KEPT = "the run was not stored and cannot be looked up later: everything of the tenant was erased meanwhile, or it could not be told"
 
 
 def _random_run_id() -> str:
@@ -99,6 +102,7 @@ class Answerer:
         wanted = self._top_k(top_k)
         spending = Spending.start(budget or budget_of(self._settings), self._clock)
         recorder = Recorder(self._new_run_id(), text, self._clock, spending, self._clock.now())
+        begun = self._traces.begin(tenant)
         asked = Asked(tenant, text, filters, wanted, spending.budget, zone.key, recorder.created_at)
         with span("ask", run_id=recorder.run_id, tenant=tenant) as told:
             try:
@@ -108,12 +112,23 @@ class Answerer:
                 )
             except BaseException:
                 with contextlib.suppress(ServiceError):
-                    self._traces.save(tenant, recorder.trace("failed"))
+                    self._traces.save(tenant, failed := recorder.trace("failed"))
+                    self._traces.settle(tenant, failed, None, begun)
                 raise
             outcome = self._outcome(tenant, recorder, made, {**degraded, **look.lost})
             told.set(**told_of(outcome))
             if self._cache is not None:
                 self._cache.keep(asked, look, outcome)
+        return self._settled(tenant, outcome, begun)
+
+    def _settled(self, tenant: Tenant, outcome: Outcome, begun: Epoch | None) -> Outcome:
+        """Nothing is kept of what was erased while it was being answered. A store that cannot tell leaves it to the worker, which goes through traces."""
+        with contextlib.suppress(ServiceError):
+            became = self._traces.settle(tenant, outcome.trace, outcome.grounding, begun)
+            if became != "kept" and self._cache is not None:
+                self._cache.forget(tenant)
+            if became == "removed":
+                return replace(outcome, degraded={**outcome.degraded, "trace": NOT_KEPT})
         return outcome
 
     def _results(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:

@@ -1,20 +1,22 @@
 """Traces kept by run id. What was deleted since is marked in them and its words are withheld."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from grounding.answers import Citation, Claim, Grounding, Refusal, Trace
 from grounding.run_facts import facts_of_run
 from grounding.telling import event_of
 from grounding.trace_json import trace_as_json, trace_from_json
-from runtime.errors import Conflict, NotFound
+from runtime.errors import Conflict, NotFound, ServiceError
 from runtime.tenancy import Tenant
 from search.identity import normalised
-from search.ports import Engine, StateStore
+from search.ingest.epochs import Epoch, Epochs
+from search.ports import Engine, StateEntry, StateStore
 
 KIND = "trace"
+Settled = Literal["kept", "scrubbed", "removed"]
 WITHHELD = "[withheld: its document was deleted]"
 _CHUNK = 1000
 _WORDS = ("text", "quote", "snippet", "reason")
@@ -60,10 +62,40 @@ class TraceStore:
         entries, cursor = self.state.entries(tenant, KIND, labels=labels, first=first, after=after)
         return TracePage(tuple(self._as_of_now(tenant, trace_from_json(entry.entry_id, entry.body)) for entry in entries), cursor)
 
-    def scrub(self, tenant: Tenant, *, first: int, after: str | None = None) -> str | None:
-        """Take the words of documents that were deleted out of the next ``first`` stored traces, newest first; the cursor behind them, None at the end.
-        A trace that somebody else changes meanwhile is left to them."""
+    def begin(self, tenant: Tenant) -> Epoch | None:
+        """To be called before a run reads the first document; what :meth:`settle` is given. None when the state store cannot tell."""
+        try:
+            return Epochs(self.state).now(tenant)
+        except ServiceError:
+            return None
+
+    def settle(self, tenant: Tenant, trace: Trace, grounding: Grounding | None, begun: Epoch | None) -> Settled:
+        """To be called after a trace was saved: when documents were erased during the run, their words leave its trace; when the whole tenant was, its
+        trace and its event go.
+
+        Raises:
+            Unavailable: the state store or the engine cannot be reached.
+        """
+        now = Epochs(self.state).now(tenant)
+        if begun is not None and now == begun:
+            return "kept"
+        if begun is None or now.whole != begun.whole:
+            event = None if grounding is None else event_of(tenant, trace, grounding)
+            self.state.settle([event] if event is not None else [])
+            self.state.remove(tenant, KIND, [trace.run_id])
+            return "removed"
+        entry = self.state.get(tenant, KIND, trace.run_id)
+        self._scrub(tenant, [entry] if entry is not None else [])
+        return "scrubbed"
+
+    def scrub(self, tenant: Tenant, *, first: int, after: str | None = None) -> tuple[str | None, int, int]:
+        """Take the words of documents that were deleted out of the next ``first`` stored traces, newest first. The cursor behind them, None at the end;
+        how many were looked at, and how many changed. A trace that somebody else changes meanwhile is left to them."""
         entries, cursor = self.state.entries(tenant, KIND, first=first, after=after)
+        return cursor, len(entries), self._scrub(tenant, entries)
+
+    def _scrub(self, tenant: Tenant, entries: Sequence[StateEntry]) -> int:
+        changed = 0
         traces = [trace_from_json(entry.entry_id, entry.body) for entry in entries]
         deleted = self._deleted(tenant, tuple(dict.fromkeys(doc_id for trace in traces for doc_id in document_ids(trace))))
         for entry, trace in zip(entries, traces, strict=True):
@@ -71,7 +103,8 @@ class TraceStore:
             if body != entry.body:
                 with suppress(Conflict):
                     self.state.put(tenant, KIND, entry.entry_id, body, labels=entry.labels, facts=entry.facts, expected=entry.version)
-        return cursor
+                    changed += 1
+        return changed
 
     def _as_of_now(self, tenant: Tenant, trace: Trace) -> Trace:
         deleted = self._deleted(tenant, document_ids(trace))

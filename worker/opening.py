@@ -20,6 +20,7 @@ from search.caching.opening import Caching, open_caching
 from search.embedding.opening import open_embedder
 from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
+from search.ingest.receipts import Receipts
 from search.ingest.records import IngestRecords
 from search.ports import Embedder, Engine, Months, StateStore
 from search.retrieval import Retriever
@@ -43,6 +44,7 @@ from worker.monitors.store import Monitors
 from worker.queues.dead_letters import DeadLetters
 from worker.queues.opening import open_queue
 from worker.scrubbing import ScrubTraces
+from worker.shelves import shelves
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,17 @@ class Service:
     def handing_in(self) -> HandingIn:
         """Takes rows in as ingest jobs."""
         return HandingIn(self.jobs, self.clock, self.settings, self.queue)
+
+    @property
+    def scrubbing(self) -> ScrubTraces:
+        """Takes what was erased out of everything that was kept of it."""
+        kept = shelves(self.state, self.traces, self.jobs)
+        return ScrubTraces(self.state, self.engine, kept, self.clock, timedelta(seconds=self.settings.ask_timeout_s))
+
+    @property
+    def receipts(self) -> Receipts:
+        """Receipts of erasures."""
+        return Receipts(self.state)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -165,10 +178,10 @@ def duties_of(service: Service) -> tuple[Duty, ...]:
     return (
         MonitorDuty(service.state, service.engine, service.monitors, service.evaluator, service.metrics),
         _deliver(service),
-        IngestJobs(service.jobs, service.ingester, service.engine, service.clock, service.dead_letters),
+        IngestJobs(service.jobs, service.ingester, service.engine, service.state, service.clock, service.dead_letters),
         ScheduledEvaluations(service.eval_schedules, service.evaluations, service.state, busy_s=lease_s),
         *service.events.duties,
-        ScrubTraces(service.state, service.traces, service.clock, timedelta(seconds=service.settings.ask_timeout_s)),
+        service.scrubbing,
     )
 
 

@@ -16,6 +16,8 @@ SCOPE_OF: Mapping[str, Scope] = {
     "trendOverTime": "read",
     "accountContext": "read",
     "corpus": "read",
+    "erasureReceipts": "read",
+    "erasureReceipt": "read",
     "insights": "read",
     "jobs": "read",
     "job": "read",

@@ -78,6 +78,13 @@ class Chunks:
             self.state.put(tenant, KIND, _id(job_id, number, part), {"parts": len(parts), "data": parts[part]})
         return len(parts)
 
+    def replace(self, tenant: Tenant, job_id: str, number: int, chunk: WaitingChunk, parts: int) -> None:
+        """Keep other rows in the place of a chunk that had at most so many parts, if it is still there."""
+        if self.state.get(tenant, KIND, _id(job_id, number, 0)) is None:
+            return
+        now = self.keep(tenant, job_id, number, chunk)
+        self.state.remove(tenant, KIND, [_id(job_id, number, part) for part in range(now, parts)])
+
     def read(self, tenant: Tenant, job_id: str, number: int) -> WaitingChunk | None:
         """The chunk, or None when it is not there (any more)."""
         parts = [self.state.get(tenant, KIND, _id(job_id, number, 0))]

@@ -16,11 +16,13 @@ from runtime.clock import Clock
 from runtime.errors import NotFound, ServiceError, Unavailable
 from runtime.tenancy import Tenant
 from search.ingest.pipeline import Ingester
+from search.ingest.receipts import Receipts
 from search.ingest.rows import Row, RowSource
 from search.ingest.tally import RowOutcome
-from search.ports import DocumentStore
+from search.ports import Engine, StateStore
 from worker.duties import Queue, Work
 from worker.jobs.chunks import WaitingChunk, WaitingRow
+from worker.jobs.erasing import without_accounts
 from worker.jobs.handing_in import BROKEN_OFF
 from worker.jobs.intents import AsIntended, Versions
 from worker.jobs.job import Job
@@ -42,7 +44,8 @@ class IngestJobs:
 
     jobs: Jobs
     ingester: Ingester
-    store: DocumentStore
+    store: Engine
+    state: StateStore
     clock: Clock
     dead_letters: DeadLetters
     name: str = NAME
@@ -127,6 +130,8 @@ class IngestJobs:
         chunk = self.jobs.chunks.read(tenant, job.job_id, number)
         if chunk is None:
             return self._lost(tenant, job)
+        erased = Receipts(self.state).accounts_since(tenant, job.created_at)
+        chunk, _ = without_accounts(chunk, lambda account: any(receipt.of_account(account) for receipt in erased))
         waiting = [row for row in chunk.rows if not self._settled_before(tenant, job, number, row)]
         doc_ids = sorted({str(row.values["doc_id"]) for row in waiting})
         repeated = self.jobs.intents.begun(tenant, job.job_id, number) is not None
@@ -134,11 +139,21 @@ class IngestJobs:
         if not self._begun(tenant, job.job_id, number):
             return False
         settled = stored_already(waiting, before, self.store.stored(tenant, doc_ids)) if repeated and doc_ids else []
-        after = self.jobs.settle(tenant, job.job_id, number, self._stored(tenant, job, chunk, waiting, before, settled))
+        outcome = self._stored(tenant, job, chunk, waiting, before, settled)
+        self._erase_again(tenant, job, waiting, frozenset(receipt.receipt_id for receipt in erased))
+        after = self.jobs.settle(tenant, job.job_id, number, outcome)
         if after is None:
             return False
         self._clear(tenant, after, number)
         return True
+
+    def _erase_again(self, tenant: Tenant, job: Job, rows: Sequence[WaitingRow], known: frozenset[str]) -> None:
+        """Delete what was stored of accounts that were erased while the chunk was being stored: whoever erased may have looked before it was there."""
+        later = [each for each in Receipts(self.state).accounts_since(tenant, job.created_at) if each.receipt_id not in known]
+        accounts = {str(row.values.get("account_id", "")) for row in rows} if later else set()
+        gone = {account for account in accounts if account and any(receipt.of_account(account) for receipt in later)}
+        if gone:
+            self.store.delete(tenant, [str(row.values["doc_id"]) for row in rows if row.values.get("account_id") in gone])
 
     def _begun(self, tenant: Tenant, job_id: str, number: int) -> bool:
         """Say that the chunk is in progress; False, with nothing written, when it was acknowledged or the job ended before that was said."""

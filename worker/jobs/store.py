@@ -141,6 +141,12 @@ class Jobs:
         entry = self._state.get(tenant, OUTCOME, _outcome_id(job_id, number))
         return None if entry is None else outcome_from_json(entry.body)
 
+    def replace_outcome(self, tenant: Tenant, job_id: str, number: int, outcome: ChunkOutcome) -> None:
+        """Keep other words of an outcome; its counts stay."""
+        entry = self._state.get(tenant, OUTCOME, _outcome_id(job_id, number))
+        if entry is not None:
+            self._state.put(tenant, OUTCOME, entry.entry_id, outcome_as_json(outcome), labels=entry.labels, expected=entry.version)
+
     def cancel(self, tenant: Tenant, job_id: str) -> Job:
         """Stop a job: at once, or behind the chunk that is in progress. What is stored stays. A job that is done stays done.
 

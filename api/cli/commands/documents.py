@@ -1,5 +1,6 @@
-"""``wisdom documents list|show|delete``: look at what is stored, and remove it."""
+"""``wisdom documents list|show|delete|receipts|receipt``: look at what is stored, remove it, and what was removed."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,8 @@ def register(app: typer.Typer) -> None:
     _list(group)
     _show(group)
     _delete(group)
+    _receipts(group)
+    _receipt(group)
 
 
 def _list(group: typer.Typer) -> None:
@@ -84,9 +87,43 @@ def _delete(group: typer.Typer) -> None:
             if not yes and not doc_ids and not _confirmed(opened, account):
                 opened.screen.warn("nothing was deleted")
                 return FAILED
-            report = operations.delete(opened.service, opened.tenant, doc_ids=doc_ids or None, account_id=account, confirm=True)
+            report = operations.delete(
+                opened.service, opened.tenant, doc_ids=doc_ids or None, account_id=account, confirm=True, by="command line"
+            )
             _report(opened, report, doc_ids)
         return None
+
+
+def _receipts(group: typer.Typer) -> None:
+    @command(group, "documents receipts", example="wisdom documents receipts\nwisdom documents receipts --account a-77")
+    def receipts(
+        common: Common,
+        account: Annotated[str | None, typer.Option(metavar="ID", help="Of the page, only erasures of this account.")] = None,
+        first: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Receipts on a page.")] = 50,
+        after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Go on after an earlier page.")] = None,
+    ) -> None:
+        """List the receipts of erasures, newest first. They hold numbers: neither documents nor accounts are named in them."""
+        from api import operations, rendering
+        from api.cli.views.receipts import receipts_view
+
+        with session(common) as opened:
+            page = operations.receipts(opened.service, opened.tenant, first=first, after=after)
+            found = tuple(receipt for receipt in page.receipts if account is None or receipt.of_account(account))
+            opened.screen.show(lambda: receipts_view(found), lambda: rendering.receipt_page(replace(page, receipts=found)))
+            if page.cursor is not None:
+                opened.screen.note(f"next page: --after {page.cursor}")
+
+
+def _receipt(group: typer.Typer) -> None:
+    @command(group, "documents receipt", example="wisdom documents receipt 0f3c…")
+    def receipt(receipt_id: Annotated[str, typer.Argument(metavar="ID", help="A receipt's id.")], common: Common) -> None:
+        """Show what an erasure removed, and whether everything that was kept has been gone through."""
+        from api import operations, rendering
+        from api.cli.views.receipts import receipt_view
+
+        with session(common) as opened:
+            found = operations.receipt(opened.service, opened.tenant, receipt_id)
+            opened.screen.show(lambda: receipt_view(found), lambda: rendering.erasure_receipt(found))
 
 
 def _one_choice(doc_ids: list[str] | None, account: str | None, *, tenant_all: bool) -> None:
@@ -113,5 +150,7 @@ def _report(opened: Session, report: "DeleteReport", asked: list[str] | None) ->
 
     missing = sorted(set(asked or ()) - set(report.doc_ids))
     opened.screen.show(lambda: Text(f"deleted {report.deleted:,} documents"), lambda: rendering.delete_report(report))
+    if report.receipt is not None:
+        opened.screen.note(f"receipt {report.receipt.receipt_id}")
     if missing:
         opened.screen.warn(f"not there: {', '.join(missing[:20])}")

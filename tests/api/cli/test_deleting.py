@@ -28,7 +28,12 @@ def left(run: Run) -> list[str]:
 
 def test_ids_are_deleted_at_once_and_missing_ones_are_named(filled: Run) -> None:
     ended = filled("documents", "delete", "d-0", "nothing", "--json")
-    assert json.loads(ended.stdout) == {"deleted": 1, "docIds": ["d-0"]}
+    told = json.loads(ended.stdout)
+    receipt = told.pop("receipt")
+    assert told == {"deleted": 1, "docIds": ["d-0"]}
+    assert (receipt["scope"], receipt["removed"]) == ("IDS", [{"what": "documents", "count": 1}])
+    assert json.loads(filled("documents", "receipt", receipt["receiptId"], "--json").stdout) == receipt
+    assert json.loads(filled("documents", "receipts", "--json").stdout)["receipts"] == [receipt]
     assert "not there: nothing" in ended.stderr
     assert left(filled) == ["d-1", "d-2", "d-3"]
 

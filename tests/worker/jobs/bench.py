@@ -47,7 +47,7 @@ class Bench:
         """The duty as one worker runs it, over parts of its own where given."""
         jobs = self.jobs if state is None else Jobs(state, self.clock, self.metrics)
         engine = store or self.engine
-        return IngestJobs(jobs, self.ingester, engine, self.clock, DeadLetters(state or self.state, self.clock))
+        return IngestJobs(jobs, self.ingester, engine, state or self.state, self.clock, DeadLetters(state or self.state, self.clock))
 
     @property
     def ingester(self) -> Ingester:
