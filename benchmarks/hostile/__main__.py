@@ -8,6 +8,7 @@ planned is logged, memory grows after the warm-up, or the server does not answer
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +21,7 @@ def main() -> int:
     """Run, print a table, and tell by the exit code whether there is a finding."""
     arguments = _arguments()
     os.nice(arguments.nice)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
     replayed = [shot_from(line) for line in arguments.replay.read_text().splitlines()] if arguments.replay else []
     wanted = Run(arguments.requests, arguments.seconds, arguments.seed, arguments.threads, tuple(replayed))
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:

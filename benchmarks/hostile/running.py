@@ -103,7 +103,7 @@ class _Volley:
     def fire(self) -> Done:
         started = time.monotonic()
         shots = self._shots(started)
-        threads = [threading.Thread(target=self._work, args=(shots, started)) for _ in range(self._wanted.threads)]
+        threads = [threading.Thread(target=self._work, args=(shots, started), daemon=True) for _ in range(self._wanted.threads)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -6,6 +6,7 @@ Looks for wrong answers (compared with those in the quiet; every quotation read 
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import uuid
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path, default=Path("soak"), help="folder for the report")
     arguments = parser.parse_args()
     os.nice(arguments.nice)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started is stopped
     wanted = Soak(arguments.minutes * 60, arguments.kill_every, arguments.engine, f"soak{uuid.uuid4().hex[:8]}", arguments.seed)
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
         done = soak(wanted, Path(folder))

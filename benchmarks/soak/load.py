@@ -73,8 +73,8 @@ class Load:
             (MOVING, hand_in),
             (MOVING, watch),
         )
-        named = [threading.Thread(target=self._run, args=part, name=part[1].__name__) for part in parts]
-        return [*named, threading.Thread(target=listen, args=(self,), name="listen")]
+        named = [threading.Thread(target=self._run, args=part, name=part[1].__name__, daemon=True) for part in parts]
+        return [*named, threading.Thread(target=listen, args=(self,), name="listen", daemon=True)]
 
     def documents(self, count: int) -> Iterator[dict[str, Any]]:
         """Documents that nobody has stored yet, of the last minutes."""

@@ -63,7 +63,10 @@ def _loaded(wanted: Soak, deployment: Deployment, load: Load) -> float:
     """The load and the kills, until the time is over; how long it took."""
     begun, killing_ends = time.monotonic(), threading.Event()
     killer = threading.Thread(
-        target=kill_in_turn, args=(deployment, wanted.kill_every_s, wanted.seed, killing_ends, load.ledger.found), name="killer"
+        target=kill_in_turn,
+        args=(deployment, wanted.kill_every_s, wanted.seed, killing_ends, load.ledger.found),
+        name="killer",
+        daemon=True,
     )
     threads = load.threads()
     for thread in (*threads, killer):
