@@ -66,7 +66,7 @@ COMMAND_PLAIN = {
     *(
         "count_at_least count_at_most share_at_least share_at_most change_at_least groundedness_below min_documents baseline_windows breaches".split()
     ),
-    *("gate if_version overlap_s questions concurrency state queues refused".split()),
+    *("gate if_version overlap_s questions concurrency state queues refused keep_months".split()),
     *(
         "since until rating attr time_zone top_k fusion limit interval first form case kind of direction severity window cadence cooldown to".split()
     ),
@@ -87,11 +87,28 @@ class Side:
     known: Known
 
 
-@pytest.fixture(scope="module", params=["embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch"))])
+ENGINES = ("embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch")))
+WITHOUT_CACHE = (
+    pytest.param(("embedded", "off"), id="embedded-uncached"),
+    pytest.param(("opensearch", "off"), id="opensearch-uncached", marks=pytest.mark.live("opensearch")),
+)
+READS = ("query", "tool", "route")
+"""Tests whose names have one of these words are done without the cache as well; the others show nothing of it, and change what it is made of."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On both engines, with the cache and without."""
+    if "service" in metafunc.fixturenames:
+        reads = any(f"_{word}_" in metafunc.function.__name__ for word in READS)
+        metafunc.parametrize("service", [*ENGINES, *(WITHOUT_CACHE if reads else ())], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with everything two tenants can have."""
     url = f"sqlite:///{tmp_path_factory.mktemp('store') / 'wisdom.db'}"
-    if request.param == "opensearch":
+    engine, cache = (request.param, "memory") if isinstance(request.param, str) else request.param
+    if engine == "opensearch":
         url = request.getfixturevalue("opensearch_url")
     settings = read_settings(
         {},
@@ -101,12 +118,13 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         auth="keys",
         key_pepper=PEPPER,
         rate_capacity=1_000_000,
+        cache=cache,
     )
     try:
         with open_service(settings, SettableClock(datetime.now(UTC))) as opened:
             yield opened
     finally:
-        if request.param == "opensearch":
+        if engine == "opensearch":
             remove_prefix(url, settings.index_prefix)
 
 
@@ -180,6 +198,13 @@ def _fill(service: Service, http: httpx.Client, side: Side) -> None:
     _done(http, side, "mutation($i: SaveMonitorInput!) { saveMonitor(input: $i) { warnings } }", i=monitor)
     _done(http, side, f'mutation {{ evaluateMonitor(input: {{monitorId: "{own}-monitor"}}) {{ evaluation {{ outcome }} }} }}')
     delivery_operations.deliver_due(service, side.tenant)
+    _done(
+        http,
+        side,
+        "mutation($d: [DocumentInput!]!) { indexDocuments(documents: $d) { indexed } }",
+        d=[documents[0] | {"docId": f"{own}-gone"}],
+    )
+    _done(http, side, "mutation($d: [ID!]) { deleteDocuments(docIds: $d) { deleted } }", d=[f"{own}-gone"])
     cases = [{"id": "c", "question": PLAIN["question"], "kind": "count", "expected": {"answered": True, "count": 3}}]
     service.evaluations.sets.save(side.tenant, set_of(f"{own}-set", enumerate(cases, 1)))
     run = "mutation($s: String!, $b: Boolean!) { runEval(setName: $s, background: $b) { reportId } }"
@@ -259,6 +284,11 @@ def test_every_tool_shows_the_other_tenant_its_own(http: httpx.Client, sides: tu
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
         shown += posted(http, "/mcp", body, **sides[1].headers).text
     assert _leaks(shown, "", sides)
+
+
+def test_answers_and_counts_of_the_other_are_in_the_cache_so_that_it_could_leak(sides: tuple[Side, Side], service: Service) -> None:
+    count = service.metrics.registry.get_sample_value
+    assert all((count("wa_cache_total", {"kind": kind, "outcome": "hit"}) or 0) > 0 for kind in ("answer", "aggregate"))
 
 
 untouched = pytest.mark.usefixtures("_the_other_is_as_it_was")
@@ -367,8 +397,9 @@ def _printed(words: list[str], side: Side, service: Service, monkeypatch: pytest
     return said[0], said[1]
 
 
-NOT_TRIED = {"ingest", "eval save", "monitors run"}
-"""Commands that read a file of the caller's and make its content the caller's own, or work for every tenant and show nothing of them."""
+NOT_TRIED = {"ingest", "eval save", "monitors run", "backup", "restore", "migrate", "reembed"}
+"""Commands that read a file of the caller's and make its content the caller's own, work for every tenant and show nothing of them, or move whole stores
+for whoever runs them."""
 
 
 @untouched

@@ -28,7 +28,7 @@ KINDS: Mapping[str, str] = {
     **{
         name: name
         for name in (
-            "docId accountId themeId batchId monitorId digestId jobId runId reportId scheduleId keyId letterId cursor source setName".split()
+            "docId accountId themeId batchId monitorId digestId jobId runId reportId scheduleId keyId letterId receiptId cursor source setName".split()
         )
     },
     "after": "cursor",
