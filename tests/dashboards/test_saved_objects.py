@@ -103,3 +103,21 @@ def test_no_list_shows_what_somebody_wrote() -> None:
         assert [each["value"] for each in json.loads(pattern["attributes"]["sourceFilters"])] == list(HIDDEN[of])
     shown = {column for each in objects_of(Scope(), "search") for column in each["attributes"]["columns"]}
     assert not shown & {name for names in HIDDEN.values() for name in names}
+
+
+ATTRIBUTES = {
+    "index-pattern": {"title", "timeFieldName", "sourceFilters", "fields"},
+    "search": {"title", "description", "columns", "sort", "version", "kibanaSavedObjectMeta"},
+    "visualization": {"title", "description", "visState", "uiStateJSON", "version", "kibanaSavedObjectMeta"},
+    "dashboard": {
+        *("title", "description", "panelsJSON", "optionsJSON", "version", "timeRestore", "timeFrom", "timeTo", "refreshInterval"),
+        "kibanaSavedObjectMeta",
+    },
+}
+"""Dashboards maps its own objects strictly: an attribute it does not know is an import that fails."""
+
+
+def test_objects_have_the_attributes_that_dashboards_maps_and_no_others() -> None:
+    for saved in saved_objects(Scope()):
+        assert set(saved["attributes"]) == ATTRIBUTES[saved["type"]]
+        assert set(saved) == {"type", "id", "attributes", "references", "migrationVersion"}
