@@ -91,6 +91,18 @@ SECTIONS = (
         "Milliseconds at four sizes and the fitted exponent; `make complexity` fails when one exceeds its limit.",
         ("benchmarks.complexity --check",),
     ),
+    Section(
+        "hostile",
+        "Hostile requests",
+        "Mutations of valid calls as one tenant of two; what counts as a finding is in `benchmarks/hostile/judging.py`.",
+        ("benchmarks.hostile --requests 100000",),
+    ),
+    Section(
+        "soak",
+        "Soak",
+        "Web server, worker and Valkey as processes of their own; a random one is killed every minute.",
+        ("benchmarks.soak --minutes 30 --report {store}",),
+    ),
 )
 
 

@@ -51,6 +51,7 @@ class Done:
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
     slowest_s: float = 0.0
+    slowest: str = ""
     warm: Vitals | None = None
     warmed_up_with: int = 0
     end: Vitals | None = None
@@ -141,7 +142,8 @@ class _Volley:
         done = self._done
         done.outcomes[shot.door, outcome.status] += 1
         done.hostilities[shot.hostility] += 1
-        done.slowest_s = max(done.slowest_s, outcome.seconds)
+        if outcome.seconds > done.slowest_s:
+            done.slowest_s, done.slowest = outcome.seconds, f"{shot.door}, {shot.hostility}, number {shot.number}"
         if next(iter(judged(shot, outcome, {})), None) is not None and len(self._suspects) < MAX_KEPT:
             self._suspects.append((shot, outcome))
         if done.warm is None and self._is_warm(started):
@@ -177,7 +179,8 @@ def _called(door: str, status: int) -> str:
 
 def report(wanted: Run, done: Done) -> Iterator[str]:
     """A table, line by line."""
-    yield f"{done.requests} requests with seed {wanted.seed} in {done.seconds:.0f} s from {wanted.threads} threads, slowest {done.slowest_s:.1f} s"
+    yield f"{done.requests} requests with seed {wanted.seed} in {done.seconds:.0f} s from {wanted.threads} threads"
+    yield f"  slowest       {done.slowest_s:.1f} s ({done.slowest})"
     for door in sorted({door for door, _ in done.outcomes}):
         told = sorted((status, count) for (of, status), count in done.outcomes.items() if of == door)
         yield f"  {door:<13} {sum(count for _, count in told):>7}   " + "  ".join(
