@@ -199,7 +199,7 @@ class Guard:
             Unavailable: too many calls are in progress, or the last attempt failed so.
         """
         deadline = soonest(deadline or Deadline.after(self._timeout_s, self._clock))
-        with span(f"call {self.dependency}", kind="client", dependency=self.dependency) as told:
+        with span(f"call {self.dependency}", kind="client", dependency=self.dependency.replace(" ", "_")) as told:
             self._check(deadline)
             tries = _Tries(told)
             with self._slot(deadline), self._breaker.admitted(lambda: tries.fair):

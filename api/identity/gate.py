@@ -12,6 +12,7 @@ from runtime.clock import Clock
 from runtime.errors import RateLimited, ServiceError
 from runtime.settings import Settings
 from runtime.telemetry import Metrics
+from runtime.tracing import note
 
 RATE_THREADS = 16
 """Of their own, so that a slow server of rates keeps no question waiting for a thread."""
@@ -33,6 +34,7 @@ class Gate:
             RateLimited: one of them was called too often.
         """
         counted = Counter(operations)
+        note(operation=",".join(sorted(counted)) or None)
         try:
             for operation in counted:
                 require(principal, operation)

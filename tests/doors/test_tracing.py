@@ -16,11 +16,15 @@ import httpx
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 
+from runtime.settings import read_settings
+from runtime.tenancy import tenant_named
+from search.ingest.rows import rows_of
 from tests.collector import Collector, Received, collecting
 from tests.doors.calls import posted
 from tests.doors.conftest import documents
 from tests.servers import ROOT, free_port
 from tests.worker.queues.conftest import eventually
+from worker.opening import open_service
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 PLACE = {"traceparent": f"00-{TRACE}-{CALLER}-01", "tracestate": "x=zebracanary", "baggage": "who=zebracanary"}
@@ -129,6 +133,7 @@ def test_a_question_is_one_trace_of_its_caller_from_the_door_to_the_engine(
     top = collector.named(names[0])[-1]
     assert (top.trace_id, top.parent_id) == (TRACE, CALLER)
     assert top.attributes["http.response.status_code"] == 200
+    assert top.attributes["wa.operation"] == "ask"
     inside = below(collector, top)
     (run,) = [span for span in inside if span.name == "ask"]
     assert collector.path(run) == names
@@ -155,6 +160,31 @@ def test_the_place_in_the_meta_of_an_mcp_message_wins_and_the_request_is_linked(
     assert linked == TRACE
 
 
+@pytest.mark.live("opensearch")
+def test_calls_of_the_cluster_are_the_innermost_spans_and_name_no_index(
+    collector: Collector, opensearch_url: str, opensearch_prefix: str
+) -> None:
+    settings = read_settings(
+        {}, engine_url=opensearch_url, index_prefix=opensearch_prefix, embedder_threads=1, otlp_endpoint=collector.url, cache="off"
+    )
+    with open_service(settings, role="inner") as service:
+        service.ingester.ingest(tenant_named("acme"), rows_of(documents()))
+        run_id = service.answerer.ask(tenant_named("acme"), "Why is the billing page slow?").run_id
+    (run,) = [span for span in collector.named("ask") if span.attributes["wa.run_id"] == run_id]
+    (search,) = [
+        span
+        for span in below(collector, run)
+        if span.attributes.get("wa.operation") == "_msearch" and "engine legs" in collector.path(span)
+    ]
+    assert collector.path(search) == ["ask", "step retrieve", "engine legs", "call opensearch"]
+    assert (search.attributes["db.system.name"], search.attributes["wa.dependency"], search.attributes["wa.attempts"]) == (
+        "opensearch",
+        "opensearch",
+        1,
+    )
+    assert opensearch_prefix.encode() not in collector.everything()
+
+
 def test_a_refusal_is_told_and_is_no_error_and_its_gate_tells_its_numbers(http: httpx.Client, collector: Collector) -> None:
     run_id = posted(http, "/ask", {"question": f"Which volcano erupted near {WORD}?"}).json()["trace"]["runId"]
     with collector.changed:
@@ -171,9 +201,8 @@ def test_a_refusal_is_told_and_is_no_error_and_its_gate_tells_its_numbers(http: 
 
 def test_writing_is_traced_into_the_threads_that_do_it(http: httpx.Client, collector: Collector) -> None:
     spans = collector.awaited("POST /ingest", "engine write")
-    (write,) = [span for span in spans if span.name == "engine write"]
+    (write,) = [span for span in spans if (span.name, span.resource["service.name"]) == ("engine write", "wisdomagent-api")]
     assert collector.path(write) == ["POST /ingest", "engine write"]
-    assert write.resource["service.name"] == "wisdomagent-api"
 
 
 def test_probes_make_no_spans_and_a_mistake_of_the_caller_is_no_failure(http: httpx.Client, collector: Collector) -> None:
