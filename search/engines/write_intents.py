@@ -12,11 +12,11 @@ A writer that comes late finds its intent told and tells only what is missing.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from runtime.clock import Clock
 from runtime.errors import Conflict, Unavailable
@@ -32,8 +32,15 @@ KEPT_FOR = timedelta(days=1)
 
 Told = Literal["documents.indexed", "documents.deleted"]
 DocumentRecord = Mapping[str, Any]
-Change = tuple[str, str, int]
-"""Type of an event, id and version of a document."""
+
+
+class Change(NamedTuple):
+    """One change of a document, told or intended: the type of its event, and whether the document was there until then."""
+
+    type: str
+    doc_id: str
+    version: int
+    replaces: bool = False
 
 
 def _random_id() -> str:
@@ -74,13 +81,21 @@ class WriteIntents:
         stored: dict[str, StoredVersion] = {}
         for start in range(0, len(documents), 1000):
             stored |= engine.stored(tenant, [document["id"] for document in documents[start : start + 1000]])
-        mine = [document for document in documents if (kind, document["id"], document["version"]) not in told]
-        done = [document for document in mine if happened(kind, document, stored.get(document["id"]))]
+        by_others = {change[:3] for change in told}
+        mine = [document for document in documents if (kind, document["id"], document["version"]) not in by_others]
+        came_after = _successors([*told, *self._intended(tenant)])
+        done = [document for document in mine if happened(kind, document, stored.get(document["id"]), came_after.get(document["id"], ()))]
         try:
             self._tell(tenant, entry.entry_id, f"{entry.entry_id}-recovered", kind, done, state="recovered", expected=entry.version)
         except Conflict:
             return False
         return True
+
+    def _intended(self, tenant: Tenant) -> Iterator[Change]:
+        """What is about to be written, or was by writers that are to be recovered too."""
+        found, _ = self.state.entries(tenant, KIND, labels={"state": "open"}, first=1000)
+        for entry in found:
+            yield from changes_in(entry.body["type"], entry.body["documents"])
 
     def stale_of(self, tenant: Tenant) -> tuple[StateEntry, ...]:
         """Those of one tenant."""
@@ -120,14 +135,36 @@ class WriteIntents:
         self.state.put(tenant, KIND, intent_id, told, labels={"state": state}, expected=expected, event=event)
 
 
-def happened(kind: Told, document: DocumentRecord, stored: StoredVersion | None) -> bool:
-    """The store has this write, or has had it before a later version; or it has no such document any more."""
+def happened(kind: Told, document: DocumentRecord, stored: StoredVersion | None, later: Collection[Change] = ()) -> bool:
+    """The store has this write, or has had it before a later version; or it has no such document any more, or had none when the next version came.
+
+    ``later`` are writes of the document: of those above the deleted version the next one found it there, and replaced it, or found nothing.
+    """
     if kind == "documents.deleted":
-        return stored is None or stored.deleted
+        following = min((change for change in later if change.version > document["version"]), key=_version, default=None)
+        return stored is None or stored.deleted or (following is not None and not following.replaces)
     version = document["version"]
     if stored is None or stored.version < version:
         return False
     return bool(stored.version > version or stored.content_hash == document["hash"])
+
+
+def changes_in(kind: str, documents: Iterable[DocumentRecord]) -> Iterator[Change]:
+    """The changes of an event or an intent."""
+    return (Change(kind, document["id"], document["version"], "before" in document) for document in documents)
+
+
+def _successors(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        if change.type == "documents.indexed":
+            found.setdefault(change.doc_id, []).append(change)
+    return found
+
+
+def _version(change: Change) -> tuple[int, bool]:
+    """Of two writers of one version, the one that saw a document before it knows more."""
+    return change.version, not change.replaces
 
 
 def told_ids(events: Collection[Event]) -> list[str]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from runtime.errors import Conflict
 from runtime.events import Event, event_as_json, event_from_json
 from runtime.tenancy import Tenant
-from search.engines.write_intents import Change
+from search.engines.write_intents import Change, changes_in
 from search.ports import StateEntry, StateStore
 from worker.events.bus import Sequenced
 
@@ -83,10 +83,10 @@ class EventLog:
             events += page.events
             page = self.page(tenant, page.number - 1)
         return frozenset(
-            (event.type, each["id"], each["version"])
+            change
             for event in events
             if event.type in ("documents.indexed", "documents.deleted")
-            for each in event.body["documents"]
+            for change in changes_in(event.type, event.body["documents"])
         )
 
     def append(self, tenant: Tenant, last: Page, events: Sequence[Event]) -> tuple[Page, int]:

@@ -303,3 +303,40 @@ def test_what_a_killed_writer_began_and_somebody_else_did_counts_once(
         told.write(ACME, [written("a", "two")])
     assert recover(engine, clock) >= 1
     assert told_documents(engine) == engine.corpus(ACME).documents
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    "then",
+    [
+        lambda told, _: told.write(ACME, [written("a", "two")]),
+        lambda told, _: (told.write(ACME, [written("a", "two")]), told.write(ACME, [written("a", "three")])),
+        lambda told, _: (told.write(ACME, [written("a", "two")]), told.delete(ACME, ["a"]), told.write(ACME, [written("a", "three")])),
+        lambda told, _: (told.delete(ACME, ["a"]), told.write(ACME, [written("a", "two")])),
+        lambda told, dying: (told.write(ACME, [written("a", "two")]), dying.delete(ACME, ["a"]), told.write(ACME, [written("a", "three")])),
+        lambda _, dying: dying.write(ACME, [written("a", "two")]),
+        lambda told, dying: (dying.write(ACME, [written("a", "two")]), told.write(ACME, [written("a", "three")])),
+    ],
+    ids=["new", "new, newer", "new, deleted, new", "deleted, new", "new, killed, new", "killed", "killed, newer"],
+)
+def test_what_a_killed_deleter_did_is_told_though_the_document_came_back_at_once(
+    told: ToldEngine, engine: EmbeddedEngine, clock: SettableClock, then: Callable[[ToldEngine, Any], object], *, after: bool
+) -> None:
+    class Surviving:
+        """A writer that is killed between acting and telling, and whose death ends nobody else."""
+
+        def __getattr__(self, name: str) -> Any:
+            def call(*arguments: Any) -> None:
+                with suppress(Killed):
+                    getattr(ToldEngine(Dying(engine, name, after=True), engine.state, clock), name)(*arguments)
+
+            return call
+
+    told.write(ACME, [written("a", "one"), written("z", "zero")])
+    with pytest.raises(Killed):
+        ToldEngine(Dying(engine, "delete", after=after), engine.state, clock).delete(ACME, ["a"])
+    then(told, Surviving())
+    recover(engine, clock)
+    recover(engine, clock)
+    assert told_documents(engine) == engine.corpus(ACME).documents
+    assert list(engine.state.scan(KIND, labels={"state": "open"})) == []
