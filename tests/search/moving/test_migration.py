@@ -71,6 +71,7 @@ def test_the_file_that_is_moved_from_is_not_touched(ends: tuple[Settings, Settin
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
 
 
+@pytest.mark.parametrize("ends", [("embedded", "embedded"), pytest.param(("opensearch", "opensearch"), marks=LIVE)], indirect=True)
 def test_another_model_embeds_every_passage_and_the_rest_stays(ends: tuple[Settings, Settings]) -> None:
     embedder = Known("other-model")
     with moving(*ends, embedder) as migration:
