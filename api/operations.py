@@ -104,17 +104,17 @@ def documents(service: Service, tenant: Tenant, filters: Filters, *, match: str 
 
 def by_theme(service: Service, tenant: Tenant, query: str | None, filters: Filters, limit: int) -> aggregation.ThemeAggregate:
     """Counts by theme."""
-    return aggregation.by_theme(service.caching.counts, tenant, query, filters, limit)
+    return aggregation.by_theme(service.counts, tenant, query, filters, limit)
 
 
 def trend(service: Service, tenant: Tenant, query: str | None, filters: Filters, interval: str, time_zone: str) -> aggregation.Trend:
     """Counts over time."""
-    return aggregation.trend(service.caching.counts, tenant, query, filters, interval, time_zone)
+    return aggregation.trend(service.counts, tenant, query, filters, interval, time_zone)
 
 
 def account_context(service: Service, tenant: Tenant, account_id: str, first: int) -> aggregation.AccountContext | None:
     """One account."""
-    return aggregation.account_context(service.caching.counts, tenant, account_id, first)
+    return aggregation.account_context(service.counts, tenant, account_id, first)
 
 
 def corpus(service: Service, tenant: Tenant) -> Corpus:

@@ -22,7 +22,7 @@ from search.engines.opening import open_engine
 from search.ingest.pipeline import Ingester
 from search.ingest.receipts import Receipts
 from search.ingest.records import IngestRecords
-from search.ports import Embedder, Engine, Months, StateStore
+from search.ports import Counts, Embedder, Engine, Months, StateStore
 from search.retrieval import Retriever
 from worker.deliveries.duty import DeliverDuty
 from worker.deliveries.sending import Sender
@@ -67,6 +67,11 @@ class Service:
     events: Events
     duties: Mapping[str, Duty] = field(default_factory=dict)
     queue: WorkQueue = field(default_factory=NoQueue)
+
+    @property
+    def counts(self) -> Counts:
+        """What doors count with; those of a moment ago are given again."""
+        return self.caching.counts(self.engine, self.clock)
 
     @property
     def monitors(self) -> Monitors:
@@ -136,7 +141,7 @@ def open_service(settings: Settings, clock: Clock | None = None, *, role: str = 
     clock, metrics = clock or SystemClock(), Metrics()
     with (
         open_tracing(settings, role, clock, lambda outcome, spans: metrics.count("wa_spans_total", spans, outcome=outcome)) as tracing,
-        open_embedder(settings) as embedder,
+        open_embedder(settings, clock) as embedder,
         open_engine(settings, embedder, clock, metrics) as store,
         open_language_models(settings, clock, metrics) as models,
         open_events(settings, store.engine, store.state, clock, metrics) as events,

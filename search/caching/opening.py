@@ -35,7 +35,10 @@ class Caching:
     cache: Cache
     entries: Entries | None
     settled: Settled
-    counts: Counts
+
+    def counts(self, engine: Engine, clock: Clock) -> Counts:
+        """The counts of an engine, those of a moment ago given again."""
+        return engine if self.entries is None else CachedCounts(engine, self.entries, self.settled, clock)
 
 
 @contextmanager
@@ -51,11 +54,11 @@ def open_caching(
     metrics.watch(cache)
     try:
         if settings.cache == "off":
-            yield Caching(cache, None, settled, engine)
+            yield Caching(cache, None, settled)
         else:
             secret, own = StoreSecret(state), secrets.token_bytes(32)
             entries = Entries(cache, secret if cache.shared else lambda: own, metrics, sharing=sharing(settings, embedder))
-            yield Caching(cache, entries, settled, CachedCounts(engine, entries, settled, clock))
+            yield Caching(cache, entries, settled)
     finally:
         cache.close()
 
