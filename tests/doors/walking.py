@@ -210,7 +210,7 @@ def json_values(schema: Mapping[str, Any], name: str, known: Known, definitions:
     if "anyOf" in schema:
         return json_values(next(each for each in schema["anyOf"] if each.get("type") != "null"), name, known, definitions)
     if "enum" in schema:
-        return schema["enum"][:1]
+        return list(schema["enum"][:1])
     kind = schema.get("type", "any")
     if kind == "object":
         if "properties" not in schema:
@@ -221,4 +221,5 @@ def json_values(schema: Mapping[str, Any], name: str, known: Known, definitions:
         return [[each] for each in found]
     if kind == "any":
         return [{"docId": each, "source": "x", "text": PLAIN["text"], "occurredAt": PLAIN["occurredAt"]} for each in known.some("docId")]
-    return {"integer": [1], "number": [1.0], "boolean": [True]}.get(kind) or texts(name, known)
+    plain: Mapping[str, list[Any]] = {"integer": [1], "number": [1.0], "boolean": [True]}
+    return plain.get(kind) or texts(name, known)
