@@ -176,6 +176,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{DOORS}/test_isolation.py",)),
     Promise("security", "what OpenSearch sends is checked for its index and tenant before it is used; anything foreign is refused, counted and logged",
             (f"{ENGINES}/test_opensearch_ownership.py",)),
+    Promise("operations", "of two nodes of OpenSearch either may die: questions go on being answered, nothing acknowledged is lost, and it says what is missing",
+            ("faults/test_opensearch_two_nodes.py",)),
     Promise("security", "TLS towards OpenSearch is always checked; a user, a token or a certificate says who we are, and none of them is ever shown",
             ("faults/test_opensearch_tls.py",)),
     Promise("security", "every field, tool and route has a scope, a rate and a line in the audit log", ("api/identity/test_rights.py",)),

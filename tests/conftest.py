@@ -60,6 +60,12 @@ def opensearch_to_kill(pytestconfig: pytest.Config) -> MavenNode:
 
 
 @pytest.fixture(scope="session")
+def opensearch_pair(pytestconfig: pytest.Config) -> tuple[MavenNode, MavenNode]:
+    """The nodes of a cluster of two, its manager first; for tests marked ``live("opensearch-two-nodes")``."""
+    return pytestconfig.stash[_SERVERS].pair()
+
+
+@pytest.fixture(scope="session")
 def valkey_url(pytestconfig: pytest.Config) -> str:
     """The session's Valkey, for tests marked ``live("valkey")``; each test takes a key prefix (``index_prefix``) of its own."""
     return pytestconfig.stash[_SERVERS].url(VALKEY)

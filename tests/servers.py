@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ URLS = {"current": "OPENSEARCH_URL", "compat": "OPENSEARCH_COMPAT_URL"}
 LINES = {"opensearch": "current", "opensearch-compat": "compat"}
 TO_KILL = "opensearch-to-kill"
 """A node of the session's own, from Maven artifacts: tests end its process and start it again."""
+TWO_NODES = "opensearch-two-nodes"
+"""A cluster of the session's own with two nodes, from Maven artifacts."""
 VALKEY = "valkey"
 TOOLS = {
     "promtool": ("prometheus", ("promtool",)),
@@ -54,6 +57,8 @@ class MavenNode:
     home: Path
     port: int
     line: str = "current"
+    settings: tuple[str, ...] = ()
+    heap: str = "768m"
 
     @property
     def url(self) -> str:
@@ -66,9 +71,10 @@ class MavenNode:
         Raises:
             NoServer: with what it said last.
         """
-        environment = {"NODE_OWNER": str(os.getpid()), "NODE_WAIT_S": str(START_TIMEOUT_S - 30), "NODE_HEAP": "768m"}
-        repository = f"path.repo={self.home / 'snapshots'}"
-        _run([str(RUN), "up", str(self.home), str(self.port), repository], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
+        environment = {"NODE_OWNER": str(os.getpid()), "NODE_WAIT_S": str(START_TIMEOUT_S - 30), "NODE_HEAP": self.heap}
+        environment |= {"NODE_STATUS": "yellow"} if self.settings else {}  # one of several has no replicas before the others are there
+        chosen = (f"path.repo={self.home / 'snapshots'}", *self.settings)
+        _run([str(RUN), "up", str(self.home), str(self.port), *chosen], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
 
     def stop(self) -> None:
         """Stop cleanly."""
@@ -200,6 +206,31 @@ def maven_node(line: str = "current") -> Iterator[MavenNode]:
 
 
 @contextmanager
+def two_nodes() -> Iterator[tuple[MavenNode, MavenNode]]:
+    """A started cluster of two: the first manages it, both hold data. Tests may kill either and start it again.
+
+    Raises:
+        NoServer: as :func:`maven_node`.
+    """
+    _run([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE="current")
+    with tempfile.TemporaryDirectory(prefix="opensearch-two-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        ports = free_port(), free_port()
+        seeds = ",".join(f"127.0.0.1:{port + 100}" for port in ports)
+        shared = ("cluster.name=wisdomagent-two", f"discovery.seed_hosts={seeds}")
+        roles = (f"cluster.initial_cluster_manager_nodes=node-{ports[0]}", "node.roles=data")
+        nodes = [
+            MavenNode(Path(folder) / str(port), port, settings=(*shared, role), heap="512m")
+            for port, role in zip(ports, roles, strict=True)
+        ]
+        for node in nodes:
+            stack.callback(node.stop)
+        with ThreadPoolExecutor(2) as both:
+            for started in [both.submit(node.start) for node in nodes]:
+                started.result()
+        yield nodes[0], nodes[1]
+
+
+@contextmanager
 def docker_node(line: str = "current") -> Iterator[str]:
     """The URL of a node in a container.
 
@@ -249,6 +280,7 @@ class Servers:
         self._stack = ExitStack()
         self._urls: dict[str, str] = {}
         self._nodes: dict[str, MavenNode] = {}
+        self._pair: tuple[MavenNode, MavenNode] | None = None
         self._reasons: dict[str, str] = {}
 
     def url(self, server: str) -> str:
@@ -272,11 +304,20 @@ class Servers:
         self.url(server)
         return self._nodes[server]
 
+    def pair(self) -> tuple[MavenNode, MavenNode]:
+        """The manager and the other node of :data:`TWO_NODES`."""
+        self.url(TWO_NODES)
+        assert self._pair is not None
+        return self._pair
+
     def _started(self, server: str) -> str:
         if server in TOOLS:
             return tool(server)
         if server == VALKEY:
             return self._stack.enter_context(running_valkey()).url
+        if server == TWO_NODES:
+            self._pair = self._stack.enter_context(two_nodes())
+            return ",".join([self._pair[0].url, self._pair[1].url.removeprefix("http://")])
         if server != TO_KILL:
             return self._stack.enter_context(opensearch_node(LINES[server]))
         self._nodes[server] = self._stack.enter_context(maven_node())

@@ -13,6 +13,7 @@ from search.engines.limits import MAX_IDS, within
 from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_connection import connected
 from search.engines.opensearch_counting import Counter
+from search.engines.opensearch_health import health_of
 from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_ledger import Ledger
 from search.engines.opensearch_months import OpenSearchMonths
@@ -150,6 +151,7 @@ class OpenSearchEngine:
             "location": self._cluster.location,
             "model": self._model,
             "dimension": str(self._dimension),
+            **health_of(self._cluster),
         }
 
     def close(self) -> None:

@@ -74,6 +74,10 @@ class Cluster:
         """The answer to a GET."""
         return self.reads.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s), repeatable=True)
 
+    def rows(self, *path: str, **params: str) -> Sequence[Mapping[str, Any]]:
+        """The answer to a GET that is a list."""
+        return self.reads.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s, kind=list), repeatable=True)
+
     def find(self, *path: str, **params: str) -> Any | None:
         """The answer to a GET of something that may not be there, which is None."""
         answer = self.reads.call(lambda timeout_s: self._perform("GET", path, None, params, timeout_s, ignore=(404,)), repeatable=True)
@@ -219,6 +223,7 @@ class Cluster:
         *,
         headers: Mapping[str, str] | None = None,
         ignore: tuple[int, ...] = (),
+        kind: type = dict,
     ) -> Any:
         if self._closed:
             raise ServiceError("the connection to OpenSearch is closed")
@@ -229,7 +234,7 @@ class Cluster:
             )
         except (opensearchpy.OpenSearchException, opensearchpy.ImproperlyConfigured) as error:
             raise translated(error) from error
-        if not isinstance(answer, dict):
+        if not isinstance(answer, kind):
             raise unavailable("what listens there answered something that is not OpenSearch; check WA_ENGINE_URL")
         return answer
 
