@@ -32,6 +32,7 @@ from worker.opening import open_service
 
 EXAMPLES = int(os.environ.get("HOSTILE_EXAMPLES", "5"))
 SEED = 7
+WITHIN_S = max(280, 60 * EXAMPLES)
 PLANNED = {row.code for kind, row in TABLE.items() if kind is not Misconfigured} | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"}
 
 SAID_IN_WORDS = "positive_data_acceptance"
@@ -73,15 +74,17 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(WITHIN_S + 20)
 def test_rest_keeps_to_its_description_whatever_is_sent(tried: str, tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("schemathesis")
     options = ["-n", str(EXAMPLES * 4), "--seed", str(SEED), "--exclude-checks", SAID_IN_WORDS, "--warnings", "off", "--no-color"]
     command = [str(program), "run", f"{tried}/openapi.json", *options, "-H", f"x-tenant-id: {ACME}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=WITHIN_S, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "Tested: 11" in done.stdout, done.stdout[-3000:]
 
 
+@pytest.mark.timeout(WITHIN_S)
 @graphql_doors.parametrize()
 @seed(SEED)
 @settings(
