@@ -42,7 +42,8 @@ PROMISES: tuple[Promise, ...] = (
             ("worker/test_erasing_everywhere.py", "worker/test_scrubbing.py", f"{INGEST}/test_receipts.py", f"{JOBS}/test_erasing.py")),
     Promise("erasure", "a run during which documents are erased keeps none of their words", ("grounding/test_erased_meanwhile.py",)),
     # Documents in
-    Promise("documents", "e-mail, phone, card and IBAN are masked before anything is stored; numbers that are none stay", (f"{INGEST}/test_masking.py", "grounding/test_masked_questions.py")),
+    Promise("documents", "e-mail, phone, card and IBAN are masked before anything is stored; numbers that are none stay",
+            (f"{INGEST}/test_masking.py", "grounding/test_masked_questions.py")),
     Promise("documents", "CSV, JSON Lines and JSON arrays, files and streams, delimiter and encoding detected or given",
             (f"{INGEST}/test_files.py", f"{INGEST}/test_csv_rows.py", f"{INGEST}/test_json_rows.py", f"{INGEST}/test_encodings.py")),
     Promise("documents", "columns are mapped by name or by hand, and nothing unknown is dropped silently",
