@@ -39,7 +39,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise("newcomer", "the docs agree with the code and their links lead somewhere", ("docs/test_reference_pages.py", "docs/test_acceptance.py")),
     # What was erased
     Promise("erasure", "of what was erased no byte is left in indices, state, caches, traces, digests and jobs, and a receipt says what was removed",
-            ("worker/test_erasing_everywhere.py", "worker/test_scrubbing.py", f"{INGEST}/test_receipts.py", f"{JOBS}/test_erasing.py")),
+            ("worker/test_erasing_everywhere.py", "worker/test_scrubbing.py", f"{INGEST}/test_receipts.py", f"{JOBS}/test_erasing.py",
+             f"{DOORS}/test_privacy.py")),
     Promise("erasure", "a run during which documents are erased keeps none of their words", ("grounding/test_erased_meanwhile.py",)),
     # Documents in
     Promise("documents", "e-mail, phone, card and IBAN are masked before anything is stored; numbers that are none stay",
