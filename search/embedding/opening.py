@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from runtime.clock import Clock
 from runtime.settings import Settings
 from search.ports import Embedder
 
 
 @contextmanager
-def open_embedder(settings: Settings) -> Iterator[Embedder]:
+def open_embedder(settings: Settings, clock: Clock | None = None) -> Iterator[Embedder]:
     """The embedder named by ``settings.embedder``, closed at the end.
 
     Raises:
@@ -19,7 +20,7 @@ def open_embedder(settings: Settings) -> Iterator[Embedder]:
     if kind == "openai":
         from search.embedding.openai import open_openai
 
-        with open_openai(name, settings) as remote:
+        with open_openai(name, settings, clock) as remote:
             yield remote
     elif kind == "sentence-transformers":
         from search.embedding.sentence_transformers import SentenceTransformers

@@ -11,10 +11,8 @@ from runtime.errors import Unavailable
 from runtime.settings import Settings, read_settings
 from runtime.telemetry import Metrics
 from tests.doors.issuing import MCP, WEB, Issuer, issuing
-from tests.faults.enduring import PAUSE_S, QUICK, Dependency, LeapingClock, at_once, endures, piles_nothing_up
+from tests.faults.enduring import PAUSE_S, QUICK, Dependency, LeapingClock, at_once, endures, piles_nothing_up, time_limit_s
 from tests.faults.proxy import HTTP_FAULTS, Fault, Proxy, proxied
-
-TIMEOUT_S = 1.5
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +39,8 @@ def settings(proxy: Proxy, issuer: Issuer) -> Settings:
 
 
 @pytest.fixture
-def keys(settings: Settings, clock: LeapingClock) -> IssuerKeys:
-    return issuer_keys(settings, clock, timeout_s=TIMEOUT_S)
+def keys(settings: Settings, clock: LeapingClock, fault: Fault) -> IssuerKeys:
+    return issuer_keys(settings, clock, timeout_s=time_limit_s(fault))
 
 
 @pytest.fixture
@@ -80,9 +78,10 @@ def test_known_keys_serve_on_while_their_issuer_is_away(fault: Fault, keys: Issu
     assert keys.key("k1") is not None
 
 
-def test_many_who_wait_for_the_first_keys_share_one_reading(keys: IssuerKeys, proxy: Proxy) -> None:
+@pytest.mark.parametrize("fault", ["half_open"])
+def test_many_who_wait_for_the_first_keys_share_one_reading(fault: Fault, keys: IssuerKeys, proxy: Proxy) -> None:
     """Otherwise the last of them would wait for the time of all."""
-    proxy.fail("half_open")
+    proxy.fail(fault)
     outcomes = at_once(lambda: keys.key("k1"))
     assert all(isinstance(outcome, Unavailable) for outcome in outcomes), outcomes
     assert proxy.accepted <= 2

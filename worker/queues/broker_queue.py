@@ -17,7 +17,7 @@ from worker.duties import Work, WorkerHealth
 from worker.queues.attempts import Again, Attempt
 from worker.queues.broker_errors import translated
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICKS, celery_app
-from worker.queues.ledger import Ledger, broker_guard, open_ledger
+from worker.queues.ledger import Ledger, open_ledger
 from worker.queues.liveness import health
 
 AT_ONCE = 10_000
@@ -29,10 +29,10 @@ BUNDLE = 50
 class BrokerQueue:
     """Implements :class:`worker.duties.WorkQueue`; ``queue_of`` says where a duty's work waits."""
 
-    def __init__(self, settings: Settings, app: Any, ledger: Ledger, guard: Guard, queue_of: Callable[[str], str]) -> None:
+    def __init__(self, settings: Settings, app: Any, ledger: Ledger, queue_of: Callable[[str], str]) -> None:
         self._settings = settings
         self._app = app
-        self._guard = guard
+        self._guard = ledger.guard  # one circuit: a broker that takes no notes takes no work either
         self._queue_of = queue_of
         self.ledger = ledger
 
@@ -135,7 +135,7 @@ def open_broker_queue(settings: Settings, clock: Clock, queue_of: Callable[[str]
     app = celery_app(settings)
     ledger = open_ledger(settings, clock)
     try:
-        yield BrokerQueue(settings, app, ledger, broker_guard(settings, clock), queue_of)
+        yield BrokerQueue(settings, app, ledger, queue_of)
     finally:
         ledger.close()
         app.close()

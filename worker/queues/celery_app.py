@@ -5,10 +5,12 @@ from typing import Any
 
 from celery import Celery
 from kombu.entity import Queue
+from kombu.transport.redis import Channel
 
 from runtime.settings import Settings
 from worker.duties import QUEUES
 from worker.queues.broker_settings import check_broker, key_prefix
+from worker.queues.redis_client import TimedConnection
 
 TICKS = "ticks"
 """Ticks, heartbeats and the spreading of what a tick found: a queue of their own, so that no backlog delays them. Every worker serves it."""
@@ -24,6 +26,7 @@ def celery_app(settings: Settings) -> Any:
         Misconfigured: as :func:`worker.queues.broker_settings.check_broker`.
     """
     check_broker(settings)
+    Channel.connection_class = TimedConnection  # the library has no setting for it, and its own waits for each byte anew
     app = Celery("wisdomagent", set_as_current=False)
     app.conf.update(
         broker_url=settings.redis_url,

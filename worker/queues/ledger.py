@@ -60,7 +60,7 @@ class Ledger:
 
     def __init__(self, client: Any, guard: Guard, prefix: str, spans: Spans) -> None:
         self._client = client
-        self._guard = guard
+        self.guard = guard
         self._prefix = prefix
         self.spans = spans
 
@@ -168,7 +168,7 @@ class Ledger:
             with translated():
                 return call()
 
-        return self._guard.call(translate, repeatable=False)
+        return self.guard.call(translate, repeatable=False)
 
     def _try(self, call: Callable[[], T], otherwise: T) -> T:
         try:

@@ -10,7 +10,7 @@ from redis.retry import Retry
 from runtime.wire import TimedSocket
 
 
-class _TimedConnection(redis.Connection):
+class TimedConnection(redis.Connection):
     """Over TLS or a local socket the library's own connections are used, whose timeout is of one read."""
 
     def _connect(self) -> socket.socket:
@@ -22,7 +22,7 @@ def redis_client(url: str, timeout_s: float, **options: Any) -> Any:
     a call bounds all of it."""
     return redis.Redis.from_url(
         url,
-        connection_class=_TimedConnection,
+        connection_class=TimedConnection,
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
         retry=Retry(NoBackoff(), 0),
