@@ -180,6 +180,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{ENGINES}/test_opensearch_ownership.py",)),
     Promise("operations", "of two nodes of OpenSearch either may die: questions go on being answered, nothing acknowledged is lost, and it says what is missing",
             ("faults/test_opensearch_two_nodes.py",)),
+    Promise("security", "the shipped roles of OpenSearch's security plugin grant every call of ours and nothing beyond our prefix, one tenant or no text",
+            ("faults/test_opensearch_roles.py",)),
     Promise("security", "TLS towards OpenSearch is always checked; a user, a token or a certificate says who we are, and none of them is ever shown",
             ("faults/test_opensearch_tls.py",)),
     Promise("security", "every field, tool and route has a scope, a rate and a line in the audit log", ("api/identity/test_rights.py",)),

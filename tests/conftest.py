@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from search.ports import Engine
+from tests.faults.securing import SecuredNode
 from tests.servers import TO_KILL, VALKEY, MavenNode, NoServer, Servers, remove_prefix
 
 _SERVERS = pytest.StashKey[Servers]()
@@ -63,6 +64,12 @@ def opensearch_to_kill(pytestconfig: pytest.Config) -> MavenNode:
 def opensearch_pair(pytestconfig: pytest.Config) -> tuple[MavenNode, MavenNode]:
     """The nodes of a cluster of two, its manager first; for tests marked ``live("opensearch-two-nodes")``."""
     return pytestconfig.stash[_SERVERS].pair()
+
+
+@pytest.fixture(scope="session")
+def opensearch_secured(pytestconfig: pytest.Config) -> SecuredNode:
+    """A node with its security plugin and the shipped roles; for tests marked ``live("opensearch-secured")``."""
+    return pytestconfig.stash[_SERVERS].secured()
 
 
 @pytest.fixture(scope="session")

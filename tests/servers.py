@@ -11,17 +11,21 @@ import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import psutil
 import redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
+
+if TYPE_CHECKING:
+    from tests.faults.securing import SecuredNode
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = ROOT / "opensearch" / "node" / "run.sh"
@@ -33,6 +37,8 @@ TO_KILL = "opensearch-to-kill"
 """A node of the session's own, from Maven artifacts: tests end its process and start it again."""
 TWO_NODES = "opensearch-two-nodes"
 """A cluster of the session's own with two nodes, from Maven artifacts."""
+SECURED = "opensearch-secured"
+"""A node of the session's own with its security plugin, from Maven artifacts."""
 VALKEY = "valkey"
 TOOLS = {
     "promtool": ("prometheus", ("promtool",)),
@@ -59,6 +65,7 @@ class MavenNode:
     line: str = "current"
     settings: tuple[str, ...] = ()
     heap: str = "768m"
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -73,8 +80,9 @@ class MavenNode:
         """
         environment = {"NODE_OWNER": str(os.getpid()), "NODE_WAIT_S": str(START_TIMEOUT_S - 30), "NODE_HEAP": self.heap}
         environment |= {"NODE_STATUS": "yellow"} if self.settings else {}  # one of several has no replicas before the others are there
+        environment |= self.environment
         chosen = (f"path.repo={self.home / 'snapshots'}", *self.settings)
-        _run([str(RUN), "up", str(self.home), str(self.port), *chosen], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
+        run_command([str(RUN), "up", str(self.home), str(self.port), *chosen], START_TIMEOUT_S, NODE_LINE=self.line, **environment)
 
     def stop(self) -> None:
         """Stop cleanly."""
@@ -195,7 +203,7 @@ def maven_node(line: str = "current") -> Iterator[MavenNode]:
     Raises:
         NoServer: no JDK, no Maven, no jars, or it did not start.
     """
-    _run([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE=line)
+    run_command([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE=line)
     with tempfile.TemporaryDirectory(prefix="opensearch-", ignore_cleanup_errors=True) as folder:
         node = MavenNode(Path(folder), free_port(), line)
         node.start()
@@ -212,7 +220,7 @@ def two_nodes() -> Iterator[tuple[MavenNode, MavenNode]]:
     Raises:
         NoServer: as :func:`maven_node`.
     """
-    _run([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE="current")
+    run_command([str(RUN), "build"], BUILD_TIMEOUT_S, NODE_LINE="current")
     with tempfile.TemporaryDirectory(prefix="opensearch-two-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         ports = free_port(), free_port()
         seeds = ",".join(f"127.0.0.1:{port + 100}" for port in ports)
@@ -241,9 +249,9 @@ def docker_node(line: str = "current") -> Iterator[str]:
         raise NoServer("no Docker engine answers")
     name = f"wisdomagent-test-{uuid.uuid4().hex[:8]}"
     options = ["-e", "discovery.type=single-node", "-e", "DISABLE_SECURITY_PLUGIN=true", "-e", "OPENSEARCH_JAVA_OPTS=-Xms768m -Xmx768m"]
-    _run(["docker", "run", "-d", "--rm", "--name", name, "-p", "127.0.0.1::9200", *options, IMAGES[line]], BUILD_TIMEOUT_S)
+    run_command(["docker", "run", "-d", "--rm", "--name", name, "-p", "127.0.0.1::9200", *options, IMAGES[line]], BUILD_TIMEOUT_S)
     try:
-        port = _run(["docker", "port", name, "9200"], 30).strip().rsplit(":", 1)[1]
+        port = run_command(["docker", "port", name, "9200"], 30).strip().rsplit(":", 1)[1]
         url = f"http://127.0.0.1:{port}"
         _await_health(url)
         yield url
@@ -281,6 +289,7 @@ class Servers:
         self._urls: dict[str, str] = {}
         self._nodes: dict[str, MavenNode] = {}
         self._pair: tuple[MavenNode, MavenNode] | None = None
+        self._secured: SecuredNode | None = None
         self._reasons: dict[str, str] = {}
 
     def url(self, server: str) -> str:
@@ -310,6 +319,12 @@ class Servers:
         assert self._pair is not None
         return self._pair
 
+    def secured(self) -> "SecuredNode":
+        """The node of :data:`SECURED`."""
+        self.url(SECURED)
+        assert self._secured is not None
+        return self._secured
+
     def _started(self, server: str) -> str:
         if server in TOOLS:
             return tool(server)
@@ -318,6 +333,11 @@ class Servers:
         if server == TWO_NODES:
             self._pair = self._stack.enter_context(two_nodes())
             return ",".join([self._pair[0].url, self._pair[1].url.removeprefix("http://")])
+        if server == SECURED:
+            from tests.faults.securing import secured_node
+
+            self._secured = self._stack.enter_context(secured_node())
+            return self._secured.url
         if server != TO_KILL:
             return self._stack.enter_context(opensearch_node(LINES[server]))
         self._nodes[server] = self._stack.enter_context(maven_node())
@@ -349,7 +369,7 @@ def _await_health(url: str) -> None:
         raise NoServer(f"{url} does not answer ({type(error).__name__})") from error
 
 
-def _run(command: list[str], timeout_s: float, **environment: str) -> str:
+def run_command(command: list[str], timeout_s: float, **environment: str) -> str:
     """What a command printed.
 
     Raises:

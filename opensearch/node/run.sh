@@ -4,7 +4,7 @@
 #   run.sh run  HOME PORT [setting=value ...]   the same in the foreground; TERM or INT stops the node cleanly
 #   run.sh down HOME                            TERM, then wait for the process to be gone
 #   run.sh build                                only fetch the jars and compile
-# NODE_LINE=current (3.5, JDK 21+) or compat (2.19, JDK 17+); NODE_HEAP=1g; NODE_BUILD=<folder>; NODE_STATUS=green; NODE_WAIT_S=90
+# NODE_LINE=current (3.5, JDK 21+), compat (2.19, JDK 17+) or secured (2.19 with the security plugin: NODE_SCHEME=https, NODE_CURL=<file of curl options>); NODE_HEAP=1g; NODE_BUILD=<folder>; NODE_STATUS=green; NODE_WAIT_S=90
 # NODE_OWNER=<pid>: the node stops by itself once that process is gone, however it ended
 set -euo pipefail
 
@@ -14,7 +14,8 @@ build=${NODE_BUILD:-$here/target}/$line
 case $line in
   current) oldest=21 newest=99 sources=line3 ;;
   compat)  oldest=17 newest=25 sources=line2 ;;
-  *) echo "run.sh: NODE_LINE must be current or compat, not '$line'" >&2; exit 2 ;;
+  secured) oldest=17 newest=25 sources=secured ;;
+  *) echo "run.sh: NODE_LINE must be current, compat or secured, not '$line'" >&2; exit 2 ;;
 esac
 
 fail() { echo "run.sh: $*" >&2; exit 1; }
@@ -71,7 +72,7 @@ wait_healthy() {   # HOME PORT settings...
   local end=$((SECONDS + ${NODE_WAIT_S:-90})) want=${NODE_STATUS:-green} body
   while [ $SECONDS -lt $end ]; do
     kill -0 "$pid" 2>/dev/null || { tail -n 25 "$1/node.log" >&2; fail "the node died while starting; its output is in $1/node.log"; }
-    body=$(curl -s -m 5 "http://127.0.0.1:$2/_cluster/health?wait_for_status=$want&timeout=2s" || true)
+    body=$(curl -s -m 5 ${NODE_CURL:+-K "$NODE_CURL"} "${NODE_SCHEME:-http}://127.0.0.1:$2/_cluster/health?wait_for_status=$want&timeout=2s" || true)
     case $body in *"\"timed_out\":false"*) settled "$@"; return ;; esac
     sleep 0.3
   done
@@ -81,7 +82,7 @@ wait_healthy() {   # HOME PORT settings...
 
 settled() {   # HOME PORT settings...; a node alone has nowhere to put replicas, and their default is a setting of the cluster, not of the node
   case " $* " in
-    *" discovery.seed_hosts="*) ;;
+    *" discovery.seed_hosts="* | *" plugins.security."*) ;;
     *) curl -s -m 10 -o /dev/null -X PUT -H 'content-type: application/json' "http://127.0.0.1:$2/_cluster/settings" \
          -d '{"persistent": {"cluster.default_number_of_replicas": 0}}' || true ;;
   esac
