@@ -19,20 +19,23 @@ JOB = "query($j: ID!) { job(jobId: $j) { state error received rejected corpusSiz
 DIGESTS = "query($m: ID, $a: String) { digests(monitorId: $m, first: 200, after: $a) { digests { digestId monitorId windowEnd } cursor } }"
 
 
-def check(ledger: Ledger, client: Client) -> None:
-    """Look at everything that was promised; what is broken is added to the findings."""
-    jobs = _caught_up(lambda: _jobs_at_work(ledger, client))
+def check(ledger: Ledger, client: Client, within_s: float = CAUGHT_UP_WITHIN_S) -> None:
+    """Look at everything that was promised; what is broken is added to the findings. What is still at work has ``within_s`` to end."""
+    jobs = _caught_up(lambda: _jobs_at_work(ledger, client), within_s)
     if jobs:
         ledger.found(f"{len(jobs)} acknowledged jobs are not done: {jobs[:3]}")
-    silent = _caught_up(lambda: _silent(ledger, client))
+    silent = _caught_up(lambda: _silent(ledger, client), within_s)
     if silent:
         ledger.found(f"monitors that fire and never published: {silent}")
     _documents(ledger, client)
     _digests(ledger, client)
+    untold = _caught_up(lambda: _untold(ledger, client), within_s)
+    if untold:
+        ledger.found(f"digests that the subscription never told of: {untold[:5]}")
 
 
-def _caught_up(left: Callable[[], list[str]]) -> list[str]:
-    until = time.monotonic() + CAUGHT_UP_WITHIN_S
+def _caught_up(left: Callable[[], list[str]], within_s: float) -> list[str]:
+    until = time.monotonic() + within_s
     while found := left():
         if time.monotonic() > until:
             return found
@@ -75,25 +78,32 @@ def _documents(ledger: Ledger, client: Client) -> None:
     ledger.count("acknowledged deletions looked at again", len(ledger.deleted))
 
 
+def _published(client: Client) -> Iterator[Any]:
+    page: Any = {"cursor": None}
+    while True:
+        page = _answered(client, DIGESTS, "digests", m=None, a=page["cursor"])
+        yield from page["digests"]
+        if not page["cursor"]:
+            return
+
+
 def _digests(ledger: Ledger, client: Client) -> None:
     """One for each monitor, and the subscription told of none twice in the same version."""
-    page: Any = {"cursor": None}
-    ids: Counter[str] = Counter()
-    while page:
-        page = _answered(client, DIGESTS, "digests", m=None, a=page["cursor"])
-        ids.update(item["monitorId"] for item in page["digests"])
-        if not page["cursor"]:
-            break
-    ledger.count("digests published", sum(ids.values()))
-    for monitor_id, count in ids.items():
+    published = Counter(item["monitorId"] for item in _published(client))
+    ledger.count("digests published", sum(published.values()))
+    for monitor_id, count in published.items():
         if count > 1:
             ledger.found(f"{count} digests of {monitor_id}, which may publish one")
     twice = [told for told, count in Counter(ledger.told).items() if count > 1]
     if twice:
         ledger.found(f"told twice of the same digest: {twice[:5]}")
-    untold = ids.keys() and sum(ids.values()) - len({digest_id for digest_id, _ in ledger.told})
-    if untold and ledger.told:
-        ledger.count("digests the subscription was not told of before it ended", untold)
+
+
+def _untold(ledger: Ledger, client: Client) -> list[str]:
+    """What was published and did not come through the subscription."""
+    with ledger.lock:
+        told = {digest_id for digest_id, _ in ledger.told}
+    return [item["digestId"] for item in _published(client) if item["digestId"] not in told]
 
 
 def memory_findings(memory: Mapping[str, list[tuple[float, int, float]]]) -> Iterator[str]:

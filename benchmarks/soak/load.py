@@ -49,7 +49,7 @@ class Load:
 
     def __init__(self, url: str, ledger: Ledger, seed: int) -> None:
         self.url, self.ledger, self.seed = url, ledger, seed
-        self.stopping = threading.Event()
+        self.stopping, self.hushed = threading.Event(), threading.Event()
         self.expected: dict[str, Answer] = {}
         self.ranked: dict[str, list[str]] = {}
         self._numbers = itertools.count()
@@ -73,8 +73,11 @@ class Load:
             (MOVING, hand_in),
             (MOVING, watch),
         )
-        named = [threading.Thread(target=self._run, args=part, name=part[1].__name__, daemon=True) for part in parts]
-        return [*named, threading.Thread(target=listen, args=(self,), name="listen", daemon=True)]
+        return [threading.Thread(target=self._run, args=part, name=part[1].__name__, daemon=True) for part in parts]
+
+    def listener(self) -> threading.Thread:
+        """One that listens until it is hushed, which is later: digests come after the load."""
+        return threading.Thread(target=listen, args=(self,), name="listen", daemon=True)
 
     def documents(self, count: int) -> Iterator[dict[str, Any]]:
         """Documents that nobody has stored yet, of the last minutes."""
@@ -190,16 +193,16 @@ def watch(load: Load, client: Client, _random: Random) -> None:
 def listen(load: Load) -> None:
     """One subscription that comes back behind the last digest it was told of whenever it is cut off."""
     after = ""
-    while not load.stopping.is_set():
+    while not load.hushed.is_set():
         try:
             with connect(load.url.replace("http", "ws", 1) + "/graphql", subprotocols=[Subprotocol("graphql-transport-ws")]) as talk:
                 talk.send(json.dumps({"type": "connection_init", "payload": {"x-tenant-id": MOVING}}))
                 talk.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": LISTEN, "variables": {"after": after}}}))
-                while not load.stopping.is_set():
+                while not load.hushed.is_set():
                     after = _heard(load.ledger, talk.recv, after)
         except (WebSocketException, OSError):
             load.ledger.outage("subscription cut off")
-            load.stopping.wait(REST_S)
+            load.hushed.wait(REST_S)
 
 
 def _heard(ledger: Ledger, receive: Callable[[float], str | bytes], after: str) -> str:

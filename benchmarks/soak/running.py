@@ -48,8 +48,12 @@ def soak(wanted: Soak, folder: Path) -> Soaked:
         with deployed(folder, wanted.engine, wanted.prefix, TICK_S) as deployment:
             load = Load(deployment.served.url, ledger, wanted.seed)
             load.prepare()
+            listener = load.listener()
+            listener.start()
             seconds = _loaded(wanted, deployment, load)
             check_as_caller(deployment.served.url, ledger)
+            load.hushed.set()
+            listener.join()
             memory = deployment.memory
             kills = tuple(deployment.kills)
     finally:

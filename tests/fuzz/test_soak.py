@@ -41,7 +41,7 @@ class Recalling:
 
 
 def _found(ledger: Ledger, **held: Any) -> str:
-    check(ledger, Recalling(held.get("documents", {}), held.get("digests", [])))  # type: ignore[arg-type]
+    check(ledger, Recalling(held.get("documents", {}), held.get("digests", [])), within_s=0.0)  # type: ignore[arg-type]
     return "; ".join(ledger.findings)
 
 
@@ -54,6 +54,7 @@ def test_a_lost_write_a_changed_one_and_one_that_came_back_are_found() -> None:
 
 def test_a_doubled_digest_is_found_and_one_that_was_told_twice() -> None:
     assert "2 digests of m" in _found(Ledger(monitors=["m"]), digests=[("d1", "m"), ("d2", "m")])
+    assert "never told of: ['d1']" in _found(Ledger(monitors=["m"]), digests=[("d1", "m")])
     assert "told twice" in _found(Ledger(told=[("d1", 1), ("d1", 1)]))
     assert _found(Ledger(monitors=["m"], told=[("d1", 1), ("d1", 2)]), digests=[("d1", "m")]) == ""
 
