@@ -39,7 +39,7 @@ def judged(shot: Shot, outcome: Outcome, causes: Mapping[str, str]) -> Iterable[
     mark = next((mark for mark in (*LEAKS, *FAULTS) if mark in said and not _is_echo(shot, mark)), None)
     if mark is not None:
         yield Finding(f"an answer with {mark.decode()}", shot, _excerpt(said, mark))
-    if outcome.seconds > SLOW_S:
+    if outcome.seconds > SLOW_S and shot.conduct != "command":  # which starts a program first
         yield Finding(f"an answer after {outcome.seconds:.0f} s", shot)
     yield from _of_status(shot, outcome, causes)
 

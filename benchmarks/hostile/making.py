@@ -12,7 +12,7 @@ from benchmarks.hostile.values import TEXTS, document_changed, json_text, mutate
 
 JSON = "application/json"
 REFILLED_EVERY = 200
-"""Shots between two that bring the caller's documents back, since others delete them."""
+"""Shots between two that bring the caller's documents back, after one that deletes all there are: what grows then is no store."""
 COMMANDS_EVERY = 4000
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -50,6 +50,9 @@ class Maker:
     def shot(self, number: int) -> Shot:
         """The shot of this number."""
         random = Random(f"{self._seed}-{number}")
+        if number % REFILLED_EVERY == REFILLED_EVERY - 1:
+            body = json_text({"query": "mutation { deleteDocuments(confirm: true) { deleted } }"})
+            return Shot(number, "graphql", "none", wire=(self._request(number, "POST", "/graphql", body),))
         if number % REFILLED_EVERY == 0:
             body = json_text({"documents": documents(CALLER, "amberword", number + 2)})
             return Shot(number, "rest", "none", wire=(self._request(number, "POST", "/ingest", body),))
