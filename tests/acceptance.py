@@ -213,6 +213,8 @@ PROMISES: tuple[Promise, ...] = (
     # Bad input
     Promise("bad input", "every shared case holds, through Python and through the web doors", ("cases/test_cases.py", f"{DOORS}/test_cases.py")),
     Promise("bad input", "calls that leave the process pass bulkhead, breaker, retry and timeout", ("runtime/test_resilience.py",)),
+    Promise("bad input", "no client and no call out of the process goes past its guard, and a new one that does is found",
+            ("faults/test_no_bypass.py", "faults/test_open_circuits.py")),
     Promise("bad input", "whatever a dependency does, callers are told honestly, it is counted, it recovers unaided and nothing piles up",
             ("faults/test_issuer_enduring.py", "faults/test_deliveries_enduring.py", "faults/test_models_enduring.py", "faults/test_broker_enduring.py",
              "faults/test_opensearch_enduring.py")),
