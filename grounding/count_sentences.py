@@ -1,8 +1,11 @@
 """How numeric claims are worded. Names from the store stand in quotation marks; every number outside them is one of the proof's."""
 
+import re
 from dataclasses import replace
 
 from grounding.answers import ClaimKind, Draft, Proof
+from grounding.attributes import spelled
+from grounding.naming import spoken
 from grounding.periods import Period
 from grounding.proofs import MOST_FREQUENT, Counted, percent
 from grounding.question_parts import Part, Side
@@ -11,6 +14,7 @@ from grounding.trends import MIN_INTERVALS, direction_of
 
 SHOWN_INTERVALS = 8
 SHOWN_GROUPS = 12
+_PLAIN_KEY = re.compile(r"[A-Za-z]{1,20}(?:[_ -][A-Za-z]{1,20})?")
 
 
 def numeric_draft(text: str, kind: ClaimKind, proof: Proof) -> Draft:
@@ -176,9 +180,15 @@ def scope_of(part: Part) -> str:
         said += f" with {part.rating.worded}"
     elif filters.rating_min is not None or filters.rating_max is not None:
         said += " with the given ratings"
-    if filters.attributes or filters.doc_ids:
+    said += "".join(f" with {_called(key)} “{spelled(value)}”" for key, value in filters.attributes)
+    if filters.doc_ids:
         said += " that pass the filters"
     return said + during(part)
+
+
+def _called(key: str) -> str:
+    """The name of an attribute, in quotation marks when it is more than a plain word or two."""
+    return spoken(key) if _PLAIN_KEY.fullmatch(key) else f"“{key}”"
 
 
 def during(part: Part) -> str:

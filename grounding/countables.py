@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
+from grounding.attribute_names import attributes_in, key_in, without_attributes, without_key
 from grounding.channels import Mention, sources_in, without
 from grounding.frames import FRAME_WORDS, SENTIMENT_WORDS, has_any, subject_words
 from grounding.intents import GROUPED, MAJORITY, SHARE, TREND_WORDS, Form, Intent
 from grounding.naming import Named, Vocabulary, accounts_in, named_in
 from grounding.periods import Period
-from grounding.places import of_accounts, of_sources
+from grounding.places import of_accounts, of_attributes, of_sources
 from grounding.quantities import codes
 from grounding.question_parts import Dimension, Part, Side
 from grounding.ratings import ratings_in
@@ -19,7 +20,8 @@ from grounding.words import Word, words
 from search.aggregation import Interval
 
 _COUNTING_WORDS = re.compile(
-    r"\b(?:top|first|the)\s+\d{1,2}\b|\bcontact(?:s|ed|ing)? (?:the |our )?support\b|\baccording to\b|\bchang(?:e|es|ed|ing)\b|\b(?:sources?|channels?)\b",
+    r"\b(?:top|first|the)\s+\d{1,2}\b|\bcontact(?:s|ed|ing)? (?:the |our )?support\b|\baccording to\b|\bchang(?:e|es|ed|ing)\b|\b(?:sources?|channels?)\b"
+    r"|\b(?:different|distinct|unique)\b",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(r"\b(?:top|first|the)\s+(\d{1,2}|three|five|ten)\b", re.IGNORECASE)
@@ -52,6 +54,7 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     """The part with what it counts; ``text`` is its question without account and time. A comparison without two sides is a matter of evidence."""
     part, text = _rated(part, text)
     part, text, sources = _from_sources(part, text, vocabulary)
+    part, text = _with_attributes(part, text, vocabulary)
     themes = named_in(_QUOTED_WORDS.sub(" ", text), vocabulary.themes())
     part, text = _of_account(part, text, themes, vocabulary.has_account)
     text = _WANTED.sub(" ", without_sending(text))
@@ -71,7 +74,7 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         majority=majority,
         share_of=_share_of(part, sources, sides) if share or majority else None,
         distinct=not sides and bool(_DISTINCT.search(text)),
-        grouped=part.intent is Intent.COUNT and bool(GROUPED.search(text)),
+        grouped=part.intent is Intent.COUNT and bool(part.by_attribute or GROUPED.search(text)),
         uncountable=not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS),
     )
 
@@ -97,7 +100,7 @@ def within_theme(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     """A question for everything that is said about one theme, when a theme is all it names: it is answered from the documents of that theme, whatever
     words they use."""
     open_question = part.form is Form.TOPIC and part.intent is Intent.EVIDENCE
-    ranking = part.intent is Intent.TOP and part.dimension == "theme"
+    ranking = part.intent is Intent.TOP and part.dimension == "theme" and part.by_attribute is None
     if not (open_question or ranking) or part.filters.theme_ids is not None or not subject_words(text):
         return part
     themes = named_in(text, vocabulary.themes())
@@ -131,6 +134,33 @@ def _from_sources(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Part, 
     named = tuple(dict.fromkeys(source.name for source in sources))
     limited = tuple(replace(place, filters=replace(place.filters, sources=named)) for place in part.places)
     return replace(part, filters=replace(part.filters, sources=named), places=limited), without(text, sources), sources
+
+
+def _with_attributes(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Part, str]:
+    """The part limited to the attributes its question names; several values of one are counted apart. A theme of that name is meant rather than a value."""
+    known = vocabulary.attributes()
+    if not known.seen:
+        return part, text
+    key = key_in(text, known)
+    if key is not None:
+        part, text = replace(part, by_attribute=key), without_key(text, key)
+    themes = {theme.stems for theme in named_in(text, vocabulary.themes())}
+    given = {name for name, _ in part.filters.attributes}
+    named = [one for one in attributes_in(text, known) if one.attribute.key not in given and not (one.bare and one.stems in themes)]
+    if not named:
+        return part, text
+    told, text = text, without_attributes(text, named)
+    places = () if part.places else of_attributes(part.filters, [one.attribute for one in named])
+    if places and part.intent not in (Intent.COUNT, Intent.COMPARE):
+        return part, told
+    if places:
+        return replace(part, places=places), text
+    chosen = tuple(dict.fromkeys((one.attribute.key, one.attribute.value) for one in named))
+    limited = tuple(
+        replace(place, filters=replace(place.filters, attributes=(*place.filters.attributes, *chosen))) for place in part.places
+    )
+    filters = replace(part.filters, attributes=(*part.filters.attributes, *chosen))
+    return replace(part, filters=filters, places=limited, attributes=chosen), text
 
 
 def _of_account(part: Part, text: str, themes: tuple[Named, ...], has_account: Callable[[str], bool]) -> tuple[Part, str]:
@@ -185,7 +215,7 @@ def _side(text: str, themes: tuple[Named, ...]) -> Side | None:
     quoted = _QUOTED.findall(text)
     spelled = [text[code.start : code.end] for code in codes(_QUOTED.sub(" ", text))]
     plain = _QUOTED.sub(lambda match: " " * len(match.group()), text)
-    joined = [found[0] for found in _JOINED.finditer(plain) if not subject_words(found[0])]
+    joined = [found[0] for found in _JOINED.finditer(plain) if not subject_words(found[0]) and not _stems(found[0]) <= named]
     phrases = [f'"{phrase}"' for phrase in dict.fromkeys((*quoted, *(code for code in spelled if code in plain), *joined))]
     rest = dict.fromkeys(word.lower for word in _loose_words(text, named))
     match = " ".join([*phrases, *rest]) or None

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from grounding.answers import Draft, Proof
+from grounding.attributes import Attribute, Attributes
 from grounding.count_sentences import (
     account_draft,
     bucket_draft,
@@ -26,7 +27,7 @@ from grounding.intents import Intent
 from grounding.leanings import HIGH_STARS, LOW_STARS, MOST_STARS
 from grounding.naming import stems_of, themes_holding
 from grounding.proofs import Counted, counted
-from grounding.question_parts import Part, Side
+from grounding.question_parts import Part, Place, Side
 from grounding.ratings import RatingRange
 from grounding.trends import MIN_INTERVALS
 from runtime.tenancy import Tenant
@@ -34,6 +35,9 @@ from search.aggregation import INTERVALS, Interval
 from search.documents import Filters
 from search.filters import TICK, narrowed
 from search.ports import Engine
+
+MAX_VALUES = 50
+"""Values of an attribute that are counted one by one."""
 
 MAX_THEMES = 5
 """Themes counted for words that are in the names of several."""
@@ -58,6 +62,7 @@ class Counter:
     now: datetime
     themes: Callable[[], tuple[str, ...]]
     theme_like: Callable[[str], str | None]
+    attributes: Callable[[], Attributes] = Attributes
 
     def drafts(self, part: Part) -> tuple[Draft, ...] | TooFew:
         """Numeric claims for a part, none when there is nothing countable in it."""
@@ -127,10 +132,23 @@ class Counter:
         if (part.share or part.majority) and (few := self._too_few(part)):
             return few
         if part.grouped:
-            return self._grouped(part)
+            return self._by_attribute(part, part.by_attribute) if part.by_attribute else self._grouped(part)
+        return self._limited_count(part) or self._plain_count(part)
+
+    def _limited_count(self, part: Part) -> tuple[Draft, ...]:
+        """Counts of a question that wants several places, or the share of what its own limits leave; none for another."""
+        if part.places:
+            whole = (self._everyone(part),) if part.share or part.majority else ()
+            return (*(count_draft(*each) for each in self._in_places(part)), *whole)
+        if part.attributes and (part.share or part.majority) and not part.sides:
+            part = replace(part, share=False, majority=False)
+            return (count_draft(self._side_proof(None, part), None, part), self._everyone(part))
         if part.rating is not None and part.share and not part.sides:
             everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, share=False)
             return tuple(count_draft(self._side_proof(None, each), None, each) for each in (replace(part, share=False), everyone))
+        return ()
+
+    def _plain_count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if len(part.sides) > 1:
             return tuple(count_draft(self._side_proof(side, part), side, part) for side in self._sides(part))
         if part.sides and (several := self._themes_within(part.sides[0], part)):
@@ -141,9 +159,34 @@ class Counter:
             return TooFew(proof.denominator, proof.doc_ids, "a share")
         return (count_draft(proof, side, part),)
 
+    def _everyone(self, part: Part) -> Draft:
+        """How many documents there are, whatever attributes the question names."""
+        kept = tuple(attribute for attribute in part.filters.attributes if attribute not in part.attributes)
+        every = replace(part, filters=replace(part.filters, attributes=kept), share=False, majority=False)
+        return count_draft(self._side_proof(None, every), None, every)
+
+    def _by_attribute(self, part: Part, key: str) -> tuple[Draft, ...]:
+        """How many documents each value of an attribute has, the most frequent first; none when a value that was not seen may have more."""
+        side = self.side_of(part)
+        values = [_valued(part, one) for one in self.attributes().of(key)[:MAX_VALUES]]
+        counted = [(self._side_proof(side, each), side, each) for each in values]
+        counted = sorted((each for each in counted if each[0].value), key=lambda each: -each[0].value)
+        if not counted or not self._ranked(key, counted[0][0].value, sum(each[0].value for each in counted), side, part):
+            return ()
+        first = (comparison_draft(counted[0], counted[1]),) if len(counted) > 1 and part.intent is Intent.TOP else ()
+        return (*first, *(count_draft(*each) for each in counted[: part.limit if part.intent is Intent.TOP else MAX_VALUES]))
+
+    def _ranked(self, key: str, highest: int, seen: int, side: Side | None, part: Part) -> bool:
+        """Whether no other value can have more documents than the first."""
+        known = self.attributes()
+        every = known.complete and len(known.of(key)) <= MAX_VALUES
+        return every or self._side_proof(side, part).value - seen < highest
+
     def _too_few(self, part: Part) -> TooFew | None:
         """Whether a share would be of too few documents, whatever is counted among them."""
         whole = replace(part.filters, rating_min=None, rating_max=None) if part.rating else part.filters
+        if not part.sides:
+            whole = replace(whole, attributes=tuple(each for each in whole.attributes if each not in part.attributes))
         found = self._run("documents", whole, None, part)
         return TooFew(found.found.total, found.proof().doc_ids, "a share") if 0 < found.found.total < self.min_share_documents else None
 
@@ -170,6 +213,8 @@ class Counter:
         return (grouped_draft(found, part.dimension, side, part),) if found.found.buckets else ()
 
     def _top(self, part: Part) -> tuple[Draft, ...] | TooFew:
+        if part.by_attribute:
+            return self._by_attribute(part, part.by_attribute)
         match = part.sides[0].match if part.sides else None
         theme = part.sides[0].theme if part.sides else None
         if theme is not None and part.dimension == "theme":
@@ -256,6 +301,12 @@ class Counter:
 def _asks_for_words(question: str) -> bool:
     lowered = question.lower()
     return any(word in lowered for word in (" mention", " contain", " the word", " include the", " say "))
+
+
+def _valued(part: Part, attribute: Attribute) -> Part:
+    """The part limited to one value of an attribute."""
+    filters = replace(part.filters, attributes=(*part.filters.attributes, (attribute.key, attribute.value)))
+    return replace(part, filters=filters, places=(Place(attribute.spelled, filters),))
 
 
 def _finer(interval: Interval) -> tuple[Interval, ...]:

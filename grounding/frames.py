@@ -5,12 +5,12 @@ from grounding.words import STOP_WORDS, Word, words
 DOCUMENT_NOUNS = frozenset(
     "message messages ticket tickets review reviews document documents record records comment comments conversation conversations post posts "
     "entry entries item items feedback survey surveys response responses submission submissions mail mails email emails transcript transcripts "
-    "case cases request requests enquiry enquiries inquiry inquiries contact contacts row rows text texts note notes voice voices".split()
+    "case cases request requests enquiry enquiries inquiry inquiries contact contacts row rows text texts note notes voice voices answers chats ratings".split()
 )
 PERSON_NOUNS = frozenset(
     "customer customers user users reviewer reviewers person people client clients buyer buyers shopper shoppers guest guests visitor visitors member "
     "members subscriber subscribers account accounts consumer consumers caller callers traveller travellers everyone everybody anyone anybody someone "
-    "somebody folks they respondents respondent owners".split()
+    "somebody folks they respondents respondent owners patients participants passengers".split()
 )
 COMPLAINT_NOUNS = frozenset(
     "complaint complaints problem problems issue issues trouble troubles difficulty difficulties fault faults concern concerns frustration frustrations "

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from grounding.attributes import Attributes
 from grounding.frames import subject_words
 from grounding.words import STOP_WORDS, words
 
@@ -20,12 +21,13 @@ _ID_LIKE = re.compile(r"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w][\w.-]*\w"
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The names a tenant uses. ``has_account`` asks the store about one id; ``dated`` gives the first and last day of the documents (UTC), None when there
-    are none."""
+    are none; ``attributes`` those of the newest documents."""
 
     themes: Callable[[], tuple[str, ...]]
     sources: Callable[[], tuple[str, ...]]
     has_account: Callable[[str], bool]
     dated: Callable[[], tuple[date, date] | None] = lambda: None
+    attributes: Callable[[], Attributes] = Attributes
 
 
 @dataclass(frozen=True, slots=True)

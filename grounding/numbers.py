@@ -46,7 +46,7 @@ class Numbers:
     def _drafts(self, run: Run, result: PartResult) -> tuple[Draft, ...]:
         part, least = result.part, self._settings.min_share_documents
         themes = run.vocabulary.themes
-        counter = Counter(self._engine, run.tenant, least, self._clock.now(), themes, self._names.like(themes))
+        counter = Counter(self._engine, run.tenant, least, self._clock.now(), themes, self._names.like(themes), run.vocabulary.attributes)
         overview = part.form is Form.BROAD and part.intent is Intent.EVIDENCE
         with run.recorder.step("count") as step:
             run.recorder.spending.call("aggregate")

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from grounding.attributes import Attribute
 from grounding.channels import Mention
 from grounding.periods import Period, periods_in
 from grounding.question_parts import Place
-from search.documents import Filters
+from search.documents import Filters, Scalar
 
 _BETWEEN = re.compile(r"(?<=\s)between(?=\s)", re.IGNORECASE)
 
@@ -29,3 +30,18 @@ def of_sources(filters: Filters, sources: Sequence[Mention]) -> tuple[Place, ...
     """One place for each source; none when there are not several."""
     places = tuple(Place(name, replace(filters, sources=(name,))) for name in dict.fromkeys(source.name for source in sources))
     return places if len(places) > 1 else ()
+
+
+def of_attributes(filters: Filters, attributes: Sequence[Attribute]) -> tuple[Place, ...]:
+    """One place for each value of the attribute that has several, all limited to the others; none when each has one."""
+    values: dict[str, dict[Scalar, str]] = {}
+    for attribute in attributes:
+        values.setdefault(attribute.key, {})[attribute.value] = attribute.spelled
+    several = [key for key, named in values.items() if len(named) > 1]
+    if len(several) != 1:
+        return ()
+    rest = tuple((key, next(iter(named))) for key, named in values.items() if key not in several)
+    key = several[0]
+    return tuple(
+        Place(label, replace(filters, attributes=(*filters.attributes, *rest, (key, value)))) for value, label in values[key].items()
+    )

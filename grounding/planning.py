@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from grounding.attribute_names import attributes_in, key_in, without_attributes, without_key
 from grounding.channels import sources_in, without
 from grounding.countables import counting, within_theme
 from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, REPORT_VERBS, has_any, subject_words
@@ -15,7 +16,7 @@ from grounding.periods import Period, period_in
 from grounding.places import compared_times
 from grounding.question_parts import Part, Place, Plan
 from grounding.small_talk import is_small_talk, without_courtesy
-from grounding.tallies import counts_documents
+from grounding.tallies import counts_documents, counts_most, ranks
 from grounding.words import words
 from search.documents import Filters
 from search.filters import day_start, local_day, narrowed
@@ -100,11 +101,14 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
     intent = intent_of(text)
     if intent is Intent.EVIDENCE and changes(text) and named_in(text, vocabulary.themes()):
         return Intent.TREND
+    if intent is Intent.EVIDENCE and ranks(text) and (key := key_in(text, vocabulary.attributes())) is not None:
+        return Intent.TOP if counts_most(without_key(text, key), lambda told: names_theme(told, vocabulary.themes())) else intent
     if intent in (Intent.COUNT, Intent.COMPARE, Intent.TREND):
         times = compared_times(text, today) if intent is Intent.COMPARE else ()
         period = None if times else period_in(text, today)
         told = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
         told = without(told, sources_in(told, vocabulary.sources()))
+        told = without_attributes(told, attributes_in(told, vocabulary.attributes()))
         return intent if counts_documents(told, lambda: names_theme(told, vocabulary.themes())) else Intent.EVIDENCE
     return intent
 

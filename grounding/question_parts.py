@@ -8,7 +8,7 @@ from grounding.intents import Form, Intent, Leaning
 from grounding.periods import Period
 from grounding.ratings import RatingRange
 from search.aggregation import Interval
-from search.documents import Filters
+from search.documents import Filters, Scalar
 from search.listing import filters_as_json
 
 Dimension = Literal["theme", "source", "account"]
@@ -38,7 +38,8 @@ class Part:
 
     ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
-    are; ``grouped`` for a number of documents by each of them; ``uncountable`` for a number of feelings. ``places`` are compared instead of ``sides``,
+    are; ``grouped`` for a number of documents by each of them; ``uncountable`` for a number of feelings. ``attributes`` are those of the filters that the
+    question names, ``by_attribute`` the name of one by whose values it wants documents told apart. ``places`` are compared instead of ``sides``,
     which then say what is counted in each. ``share_of`` marks a share of documents that are of the source or account in the filters. ``search`` is
     another wording that a planner wants searched beside ``subject``, never instead of it; ``ruled`` is the part as the rules read it, when a planner
     read it otherwise.
@@ -64,6 +65,8 @@ class Part:
     places: tuple[Place, ...] = ()
     share_of: Literal["source", "account"] | None = None
     uncountable: bool = False
+    attributes: tuple[tuple[str, Scalar], ...] = ()
+    by_attribute: str | None = None
     period: Period | None = None
     time_zone: str = "UTC"
     search: str = ""
@@ -82,6 +85,8 @@ class Part:
             body["account"] = self.account
         if self.theme:
             body["theme"] = self.theme
+        if self.by_attribute:
+            body["byAttribute"] = self.by_attribute
         if self.leaning:
             body["leaning"] = self.leaning
         if self.search:

@@ -10,7 +10,7 @@ from grounding.words import STOP_WORDS, Word, words
 
 _STORED = frozenset(
     "messages tickets reviews documents comments conversations surveys mails emails feedback complaints issues problems mentions themes topics sources "
-    "channels".split()
+    "channels answers chats ratings".split()
 )
 """What is counted under these names is what is stored."""
 _MAYBE_STORED = frozenset(
@@ -55,6 +55,26 @@ def counts_documents(text: str, names_theme: Callable[[], bool]) -> bool:
     if at is None:
         return not subject_words(counted) or found[0].lower in _SAYING or names_theme()
     return _said(found[at].lower, found[at + 1 :], counted[found[at].end :]) or names_theme()
+
+
+_MOST = re.compile(r"\b(?:the )?most\b(?P<what>[^?.!]*)", re.IGNORECASE)
+_BY_HOW_OFTEN = frozenset("often frequently".split())
+
+
+def ranks(text: str) -> bool:
+    """Whether ``text`` asks what is most."""
+    return bool(_MOST.search(text))
+
+
+def counts_most(text: str, names_theme: Callable[[str], bool]) -> bool:
+    """Whether the most of something that is counted here is asked for: documents, trouble or a theme (*the most login problems*), or who complains the most."""
+    found = _MOST.search(text)
+    if found is None:
+        return False
+    what = words(found["what"])
+    if not what or what[0].lower in _BY_HOW_OFTEN:
+        return any(word.lower in _SAYING | SENDING for word in words(text[: found.start()]))
+    return any(word.lower in _COUNTED | COMPLAINT_NOUNS for word in what[:3]) or names_theme(found["what"])
 
 
 def _head(found: Sequence[Word]) -> int | None:

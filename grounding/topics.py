@@ -87,4 +87,5 @@ class Topics:
 
     def _counter(self, tenant: Tenant, vocabulary: Vocabulary | None) -> Counter:
         themes = vocabulary.themes if vocabulary else tuple
-        return Counter(self._engine, tenant, self._settings.min_share_documents, self._clock.now(), themes, self._names.like(themes))
+        least, now = self._settings.min_share_documents, self._clock.now()
+        return Counter(self._engine, tenant, least, now, themes, self._names.like(themes))

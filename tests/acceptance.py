@@ -136,6 +136,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "the plan reads intent, themes, accounts, time, codes and parts off the question",
             ("grounding/test_planning.py", "grounding/test_channels.py", "grounding/test_tallies.py",
              "grounding/test_periods.py", "grounding/test_ratings.py", "grounding/test_asking.py")),
+    Promise("answer", "attributes that a question names limit what is counted, and the answer says so", ("grounding/test_attributes.py",)),
     Promise("answer", "the budget is checked at every step", ("grounding/test_budget.py",)),
     Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
     Promise("answer", "a question that nobody answers is refused, naming what is missing",

@@ -208,6 +208,7 @@ def test_a_theme_is_named_in_whatever_form_its_words_take() -> None:
     assert part("What do people say about pending top-ups?").theme == "pending_top_up"
     assert part("What do customers want to know about pending top-up?").theme == "pending_top_up"
     assert [side.theme for side in part("How did pending top-ups develop by month?").sides] == ["pending_top_up"]
+    assert [side.match for side in part("How did messages about pending top-up develop by month?").sides] == [None]
 
 
 def test_a_name_with_a_word_left_out_counts_when_no_other_holds_the_rest() -> None:
