@@ -12,7 +12,7 @@ from typing import Any, Literal, TextIO
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
 
-from runtime.guard_metrics import GuardCollector
+from runtime.guard_metrics import GuardCollector, GuardNotes
 from runtime.log_sampling import SampledHandler
 from runtime.resilience import Guarded
 from runtime.settings import Settings
@@ -234,7 +234,9 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._instruments: dict[str, Instrument] = {spec.name: self._made(spec) for spec in METRICS if not spec.read}
-        self._guards = GuardCollector({spec.name: spec.help for spec in METRICS if spec.read})
+        helps = {spec.name: spec.help for spec in METRICS if spec.read}
+        self._guards = GuardCollector(helps)
+        self._notes = GuardNotes(helps)
         self.registry.register(self._guards)
         ProcessCollector(registry=self.registry)
 
@@ -242,6 +244,10 @@ class Metrics:
         """Read the guards of whatever has some, whenever metrics are asked for; anything else is left alone."""
         if isinstance(guarded, Guarded):
             self._guards.watch(lambda: guarded.guards)
+
+    def note_guards(self) -> None:
+        """Write down what the guards know, for the process that serves the metrics of several; only one thread may."""
+        self._notes.write(self._guards.figures())
 
     def count(self, name: str, amount: float = 1.0, **labels: str) -> None:
         """Add to a counter."""

@@ -18,12 +18,10 @@ from runtime.settings import Settings
 from runtime.telemetry import configure_logging
 from worker.duties import QUEUES
 from worker.queues.celery_app import TICKS, celery_app
+from worker.queues.guard_notes import FOLDER
 from worker.queues.metrics_port import serving_metrics
 from worker.queues.performing import Opening
 from worker.queues.tasks import PoolProcess, register_tasks
-
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The library's name for where processes leave their counts."""
 
 
 def run_worker(settings: Settings, opening: Opening, *, queues: Sequence[str] = QUEUES, beat: bool = True) -> int:

@@ -16,6 +16,7 @@ from worker.queues.attempts import Again, Attempt, GivenUp
 from worker.queues.broker_queue import BrokerQueue, open_broker_queue, work_of
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICK
 from worker.queues.finding import due_of
+from worker.queues.guard_notes import guards_noted
 from worker.queues.ledger import open_ledger
 from worker.queues.performing import Done, Opening, Performer, Working
 
@@ -41,6 +42,8 @@ class PoolProcess:
             with ExitStack() as stack:
                 working = stack.enter_context(self._opening(self._settings))
                 queue = stack.enter_context(open_broker_queue(self._settings, working.clock, lambda duty: _queue(working, duty)))
+                working.metrics.watch(queue)
+                stack.enter_context(guards_noted(working.metrics))
                 self._stack = stack.pop_all()
             self._opened = (working, queue)
         return self._opened
