@@ -265,6 +265,7 @@ PROMISES: tuple[Promise, ...] = (
             ("grounding/test_answer_cache.py",)),
     Promise("cache", "entries are signed, about what was asked and of the right type, or they are nothing; a broken Redis costs time and nothing else",
             ("search/caching/test_sealing.py", "search/caching/test_strict.py", "search/caching/test_redis_link.py", "grounding/test_answer_cache.py")),
+    Promise("resilience", "the scheme of an address decides how Redis is connected to: TLS stays TLS", ("runtime/test_redis_client.py",)),
     Promise("cache", "it is bounded in entries, bytes and time; tenants share nothing in it, and what is erased is taken out",
             ("search/caching/test_memory.py", "contracts/test_cache_contract.py")),
     Promise("cache", "nothing is kept before everything written can be found, so that what is kept stays true as long as the documents stand",

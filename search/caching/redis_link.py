@@ -1,20 +1,16 @@
 """The one way in which what is optional calls Redis or Valkey: guarded, never waiting long, its errors translated in one place."""
 
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import redis
 import redis.exceptions
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from runtime.clock import Clock
-from runtime.errors import Misconfigured, Unavailable
+from runtime.errors import Unavailable
+from runtime.redis_client import redis_client
 from runtime.resilience import Guard
 from runtime.settings import Settings
-from runtime.wire import TimedSocket
 
 T = TypeVar("T")
 
@@ -42,7 +38,7 @@ class RedisLink:
             Misconfigured: the setting names no server.
         """
         timeout_s = settings.cache_timeout_s
-        self._client: Any = _client(settings.redis_url, timeout_s)
+        self._client: Any = redis_client(settings.redis_url, timeout_s)
         self._dependency = dependency
         self._guard = Guard(
             dependency,
@@ -84,17 +80,3 @@ class RedisLink:
         except UNREACHABLE as error:
             text = f"Redis does not serve us ({type(error).__name__}); check WA_REDIS_URL"
             raise Unavailable(text, dependency=self._dependency) from error
-
-
-class _TimedConnection(redis.Connection):
-    def _connect(self) -> socket.socket:
-        return TimedSocket.of(super()._connect())  # type: ignore[no-untyped-call]
-
-
-def _client(url: str, timeout_s: float) -> Any:
-    """Over plain TCP the whole call keeps to its time; over TLS and local sockets each read does, as the library's own connections are used there."""
-    options: dict[str, Any] = {"connection_class": _TimedConnection} if url.startswith("redis://") else {}
-    try:
-        return redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0), **options)
-    except ValueError as error:
-        raise Misconfigured("WA_REDIS_URL must begin with redis://, rediss:// or unix://") from error

@@ -15,11 +15,11 @@ import redis.exceptions
 from runtime.clock import Clock, SystemClock
 from runtime.errors import Unavailable
 from runtime.events import event_as_json, event_from_json
+from runtime.redis_client import redis_client
 from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from worker.events.bus import MAX_DELIVERIES, SHARDS, DeadMessage, Delivery, Lag, Sequenced, shard_of
-from worker.queues.redis_client import redis_client
 
 DEPENDENCY = "redis"
 TIMEOUT_S = 2.0

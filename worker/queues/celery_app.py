@@ -7,10 +7,10 @@ from celery import Celery
 from kombu.entity import Queue
 from kombu.transport.redis import Channel
 
+from runtime.redis_client import TimedConnection
 from runtime.settings import Settings
 from worker.duties import QUEUES
 from worker.queues.broker_settings import check_broker, key_prefix
-from worker.queues.redis_client import TimedConnection
 
 TICKS = "ticks"
 """Ticks, heartbeats and the spreading of what a tick found: a queue of their own, so that no backlog delays them. Every worker serves it."""

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from runtime.clock import Clock
 from runtime.errors import Unavailable
+from runtime.redis_client import redis_client
 from runtime.resilience import Guard
 from runtime.settings import Settings
 from worker.duties import Work
 from worker.queues.broker_errors import BROKER, translated
 from worker.queues.broker_settings import key_prefix
-from worker.queues.redis_client import redis_client
 
 COUNTED_FOR_S = 86_400
 SILENCED_FOR_S = 600
