@@ -14,7 +14,7 @@ from api.mcp_tools import TOOLS
 from grounding.evaluation.set_files import set_of
 from runtime.tenancy import Tenant, tenant_named
 from search.ingest.rows import rows_of
-from tests.doors.walking import PLAIN, Known, calls, json_calls, query_text
+from tests.doors.walking import KINDS, PLAIN, Known, calls, json_calls, query_text
 from worker.opening import Service
 
 CALLER, OTHER = tenant_named("amber"), tenant_named("basil")
@@ -110,7 +110,9 @@ def _known(service: Service, tenant: Tenant, key_id: str) -> Known:
     known.learn({"runId": [item.run_id for item in service.traces.list(tenant).traces]})
     known.learn({"jobId": [item.job_id for item in service.jobs.list(tenant).jobs]})
     known.learn({"digestId": [item.digest_id for item in service.digests.list(tenant).digests]})
-    for kind in ("reportId", "scheduleId", "cursor"):
+    for kind in sorted(
+        set(KINDS.values()) - known.of_kind.keys()
+    ):  # kinds of which the store has none, or that came after this was written
         known.learn({kind: f"{tenant}-{kind.lower()}"})
     return known
 

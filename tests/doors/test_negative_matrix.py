@@ -21,7 +21,7 @@ from search.ingest.rows import rows_of
 from tests.doors.calls import posted
 from tests.doors.serving import running
 from tests.doors.sockets import talking
-from tests.doors.walking import Known, calls, json_calls, query_text
+from tests.doors.walking import KINDS, Known, calls, json_calls, query_text
 from worker.opening import Service, open_service
 
 PEPPER = "pepper-of-the-tests-0123456789abcdef"
@@ -32,7 +32,6 @@ FIELDS = {
     for kind, root in (("query", SCHEMA.query_type), ("mutation", SCHEMA.mutation_type))
     for name, item in (root.fields if root else {}).items()
 }
-IDS = "docId accountId themeId batchId monitorId digestId jobId runId reportId scheduleId keyId cursor source setName".split()
 CANARY = "zqcanary"
 
 
@@ -55,7 +54,7 @@ def http(service: Service) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def known() -> Known:
     found = Known()
-    found.learn(dict.fromkeys(IDS, "d-1"))
+    found.learn(dict.fromkeys(KINDS.values(), "d-1"))
     return found
 
 
