@@ -15,7 +15,7 @@ from api.cli.progress import SECONDS_BETWEEN_LINES, progress_on
 from api.cli.screen import Screen, screen
 from api.cli.session import Session, session
 from api.cli.views.evaluations import report_view
-from api.cli.visible import json_safe, one_line
+from api.cli.visible import json_safe, one_line, visible
 from api.sample import sample_documents
 from grounding.evaluation.builders import BUILDERS, build_set
 from grounding.evaluation.cases import Case, EvalSet
@@ -198,9 +198,9 @@ class _Sample:
 
 def _exported(report: EvalReport, form: str) -> str:
     if form == "html":
-        return page(report)
+        return visible(page(report))
     if form == "markdown":
-        return markdown(report)
+        return visible(markdown(report))
     return json_safe(json.dumps(rendering.eval_report(report), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 

@@ -128,6 +128,18 @@ def test_a_report_is_exported_in_three_forms(run: Run, store: str, cases: Path, 
     assert ended.stdout.startswith(begins)
 
 
+@pytest.mark.parametrize("form", ["html", "markdown", "json"])
+def test_a_set_cannot_steer_the_terminal_its_report_is_exported_to(run: Run, store: str, tmp_path: Path, form: str) -> None:
+    steering = "\x1b]0;title\x07 \x9b31m \u202e"
+    file = tmp_path / "steering.jsonl"
+    file.write_text(json.dumps({**CASES[2], "id": f"odd {steering}", "difficulty": steering}) + "\n", "utf-8")
+    report_id = reported(run, str(file), "--engine", store)["reportId"]
+    ended = run("eval", "export", report_id, "--format", form, "--engine", store)
+    assert ended.returncode == DONE, ended.stderr
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(ended.stdout)
+    assert "title" in ended.stdout
+
+
 def test_a_public_set_is_built_ingested_and_run(run: Run, tmp_path: Path) -> None:
     rows = [{"claim": "Bees fly", "evidence": ["Bees fly over the hill."], "label": "supported"}]
     folder = tmp_path / "data" / "wice"

@@ -1,12 +1,19 @@
 """Conditions: what is compared with what, and when too little is known to conclude anything."""
 
+from datetime import datetime
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grounding.answers import Proof
+from grounding.intents import Form, Intent
+from grounding.question_parts import Part, Side
+from grounding.topics import Topic
 from search.documents import EVERYTHING
-from worker.monitors.conditions import Baseline, Change, Count, Share, judged
+from worker.monitors.conditions import Baseline, Change, Condition, Count, Share, judged
+from worker.monitors.sentences import because
+from worker.monitors.window import window_ending
 
 
 def proof(value: int, denominator: int = 1000) -> Proof:
@@ -93,3 +100,24 @@ def test_changes_are_finite_and_never_rest_on_too_few(value: int, before: int, w
     assert all(number is not None and abs(number) < 1e9 for number in numbers)
     if found.breached and of == "count":
         assert max(value, before / windows) >= condition.min_documents
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "whole", "baseline", "told"),
+    [
+        (Share(at_least=0.01), 4, 491, None, "(0.8 %); the monitor fires at 1 % or more."),
+        (Share(at_least=0.125), 124, 1000, None, "(12.4 %); the monitor fires at 12.5 % or more."),
+        (Share(at_least=0.2), 200, 1000, None, "(20 %); the monitor fires at 20 % or more."),
+        (Share(at_least=0.2), 499, 2500, None, "(19.96 %); the monitor fires at 20 % or more."),
+        (Share(at_least=0.005), 100, 1000, None, "(10 %); the monitor fires at 0.5 % or more."),
+        (Change(0.5, of="share"), 40, 10_000, (20, 10_000), "(0.4 % against 0.2 % before); the monitor fires at 50 % more than before"),
+        (Change(0.015), 100, 1000, (50, 1000), "(100 against 50 before); the monitor fires at 1.5 % more than before"),
+    ],
+)
+def test_what_was_seen_and_what_was_asked_for_are_told_apart(
+    condition: Condition, value: int, whole: int, baseline: tuple[int, int] | None, told: str
+) -> None:
+    counted = proof(value, whole)
+    judgement = judged(condition, counted, Baseline(proof(*baseline), 1) if baseline else None)  # type: ignore[arg-type]
+    topic = Topic(Part("", Intent.COUNT, Form.FACT, EVERYTHING), Side(None, "crash", "crash"))
+    assert told in because(condition, judgement, topic, (counted,), window_ending(datetime.fromisoformat("2026-11-30T00:00Z"), 86_400))
