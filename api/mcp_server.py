@@ -25,8 +25,9 @@ from api.readiness import release
 from api.tenancy import development_principal
 from api.threads import Threads
 from api.validation import invalid_request
-from runtime.clock import Deadline
+from runtime.clock import Deadline, within
 from runtime.telemetry import logger
+from runtime.tenancy import Tenant
 from runtime.tracing import ROOT, Span, asked_in, span
 from worker.opening import Service
 
@@ -39,6 +40,9 @@ INSTRUCTIONS = (
 )
 
 READER = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+
+GRACE_S = 2.0
+"""How much longer than its caller a call may go on, for keeping what it did."""
 
 PRINCIPAL = "principal"
 """Where the HTTP door leaves the principal in the state of a request."""
@@ -114,6 +118,12 @@ def _first_page(params: types.PaginatedRequestParams | None) -> None:
         raise MCPError(types.INVALID_PARAMS, "cursor: everything is on the first page")
 
 
+def _run(spec: ToolSpec, service: Service, tenant: Tenant, arguments: Any, deadline: Deadline) -> Any:
+    """The tool, every call of which ends soon after nobody waits for it any more; a run that was over in time still keeps its trace."""
+    with within(Deadline.after(deadline.remaining_s() + GRACE_S, deadline.clock)):
+        return spec.run(service, tenant, arguments, deadline)
+
+
 def run_stdio(service: Service) -> None:
     """Serve one client on standard input and output until it goes away, for the default tenant."""
 
@@ -133,7 +143,7 @@ async def _called(
         require(principal, OPERATIONS.get(spec.name, spec.name))
         arguments = _checked(spec, given)
         deadline = Deadline.after(seconds, service.clock)
-        payload = await threads.call_within(seconds, spec.run, service, principal.tenant, arguments, deadline)
+        payload = await threads.call_within(seconds, _run, spec, service, principal.tenant, arguments, deadline)
         result = _succeeded(fitted(spec, payload, service.settings.mcp_max_output_chars))
     except Exception as error:  # noqa: BLE001 (a door: every error becomes a result or a protocol error, unplanned ones masked)
         outcome = type(error).__name__

@@ -28,7 +28,7 @@ from grounding.traces import TraceStore
 from grounding.vector_memory import RememberedVectors
 from grounding.verifying import NO_DRAFT
 from grounding.wording import text_of
-from runtime.clock import Clock
+from runtime.clock import Clock, within
 from runtime.errors import BudgetExceeded, DeadlineExceeded, InvalidRequest, ServiceError
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -133,6 +133,10 @@ class Answerer:
 
     def _results(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:
         """Plan, then answer part after part; none for small talk. A spent budget refuses the part it stopped and those behind it."""
+        with within(recorder.spending.deadline):  # whatever is called, whoever calls it
+            return self._resolved(tenant, recorder, filters, zone, top_k)
+
+    def _resolved(self, tenant: Tenant, recorder: Recorder, filters: Filters, zone: ZoneInfo, top_k: int) -> list[PartResult]:
         vocabulary = self._names.vocabulary(tenant, recorder.spending)
         whole = Part(recorder.question, Intent.EVIDENCE, Form.FACT, filters)
         results = [PartResult(whole)]

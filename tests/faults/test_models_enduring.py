@@ -4,6 +4,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from grounding.answers import Outcome
 from runtime.clock import Deadline
+from runtime.errors import Unavailable
 from runtime.settings import read_settings
 from search.documents import EVERYTHING
 from search.ingest.rows import rows_of
@@ -65,7 +67,7 @@ def _vector(text: str) -> list[float]:
 
 @contextmanager
 def opened(folder: Path, clock: LeapingClock, **chosen: Any) -> Iterator[Service]:
-    settings = read_settings({}, engine_url=f"sqlite:///{folder / 'store.db'}", embedder_threads=1, **QUICK, **chosen)
+    settings = read_settings({}, engine_url=f"sqlite:///{folder / 'store.db'}", embedder_threads=1, **(QUICK | chosen))
     with open_service(settings, clock) as service:
         assert service.ingester.ingest(ACME, rows_of(REPORTS)).indexed == len(REPORTS)
         yield service
@@ -137,6 +139,31 @@ def test_without_vectors_a_search_goes_by_words_and_says_so(fault: Fault, embedd
 @pytest.mark.parametrize("fault", HTTP_FAULTS)
 def test_without_a_language_model_sentences_are_quoted_and_the_answer_says_so(fault: Fault, writing: Dependency, proxy: Proxy) -> None:
     endures(writing, proxy, fault)
+
+
+def _asked(service: Service) -> object:
+    try:
+        return service.answerer.ask(ACME, QUESTION)
+    except Unavailable as error:
+        return error
+
+
+@pytest.mark.parametrize("fault", ["half_open", "throttled"])
+def test_a_question_ends_with_its_own_time_and_not_with_that_of_every_call(fault: Fault, tmp_path: Path, proxy: Proxy) -> None:
+    """Each call alone may take thirty seconds, and several steps of a run call."""
+    given = {"embedder": "openai:small", "embedder_url": f"http://localhost:{proxy.port}/v1", "embedder_dimension": DIMENSION}
+    clock = LeapingClock()
+    with opened(tmp_path, clock, ask_timeout_s=1.5, **given | {"breaker_failures": 100}) as service:
+        proxy.fail(fault)
+        with ThreadPoolExecutor(1) as pool:
+            outcome = pool.submit(_asked, service).result(20)
+        if isinstance(outcome, Outcome):
+            assert outcome.refusal is not None
+            assert outcome.refusal.reason.value == "BUDGET_EXCEEDED"
+        else:
+            assert isinstance(outcome, Unavailable)
+            assert outcome.dependency == "embedder"
+        proxy.heal()
 
 
 @pytest.mark.parametrize("fault", ["reset", "throttled"])
