@@ -1,11 +1,12 @@
 """Is the question answered here, and by which sentences? Being about it is not enough."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grounding.addressing import speaks_to_the_machine
+from grounding.asking import asks
 from grounding.matching import found, shared
 from grounding.name_matching import share_of_names_missing
 from grounding.question_kinds import OPEN, YES_NO, Question, offers, read_question
@@ -24,6 +25,9 @@ EMBEDDED = 2
 
 FARTHER = 0.7
 """What a sentence that is not embedded is taken to have of its passage's cosine."""
+
+SAME_QUESTION = 0.6
+"""Share of the question's topic that a question in the text must hold for its reply to be one to the question."""
 
 NEAR = 0.45
 """A fact that is asked for with a rare word nobody uses must be told by a sentence at least this near in meaning."""
@@ -53,7 +57,7 @@ def answer_model() -> Logistic:
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """How likely one sentence answers, in 0..1; offsets in the document."""
+    """How likely one sentence answers, in 0..1; offsets in the document. ``reply_to`` is the question in front of it that it replies to, if it is one."""
 
     doc_id: str
     passage_id: str
@@ -61,6 +65,12 @@ class SentenceScore:
     end: int
     text: str
     score: float
+    reply_to: str = ""
+
+    @property
+    def in_context(self) -> str:
+        """The sentence behind what it replies to."""
+        return f"{self.reply_to} {self.text}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +99,12 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One sentence of a candidate. ``orders`` says that its passage speaks to the machine somewhere."""
+    """One sentence of a candidate. ``orders`` says that its passage speaks to the machine somewhere; ``asked`` is the question in front of it."""
 
     candidate: Candidate
     window: Window
     orders: bool
+    asked: str = ""
 
     @property
     def whole(self) -> bool:
@@ -120,6 +131,10 @@ class Answerability:
         near = _cosines(asked, places, evidence, embedder, cosines or {})
         unmet = _unmet(asked, evidence)
         scored = [_scored(asked, place, reading, cosine, unmet) for place, reading, cosine in zip(places, evidence, near, strict=True)]
+        scored = [
+            _as_reply(asked, place, own, max(near[max(0, at - 1) : at + 1]), unmet)
+            for at, (place, own) in enumerate(zip(places, scored, strict=True))
+        ]
         ordered = tuple(sorted(scored, key=lambda sentence: (-sentence.score, sentence.doc_id, sentence.start)))
         best = ordered[0].score if ordered else 0.0
         return Judgement(best, self._threshold, _missing(asked, evidence), tuple(meaning.word.lower for meaning in unmet), ordered)
@@ -128,7 +143,10 @@ class Answerability:
 def _places(candidate: Candidate) -> tuple[_Place, ...]:
     singles = tuple(window for window in windows_of(candidate.passage) if len(window.sentences) == 1)
     orders = any(speaks_to_the_machine(window.text) for window in singles)
-    return tuple(_Place(candidate, window, orders) for window in singles)
+    before = ("", *(window.text if asks(window.text) else "" for window in singles))
+    return tuple(
+        _Place(candidate, window, orders, "" if asks(window.text) else asked) for window, asked in zip(singles, before, strict=False)
+    )
 
 
 def _cosines(
@@ -168,6 +186,28 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
     if told["unmet"] and told["cosine"] < NEAR and asked.kind not in {OPEN, YES_NO}:
         score *= 1 - told["unmet"]
     return SentenceScore(passage.doc_id, passage.passage_id, window.start, window.end, window.text, round(score, 4))
+
+
+def _as_reply(asked: Question, place: _Place, own: SentenceScore, cosine: float, unmet: Sequence[Meaning]) -> SentenceScore:
+    """The sentence as a reply to a question in front of it that asks the same (*Do you deliver on Sundays? No, Monday to Saturday.*), names and figures
+    included: the question gives it its topic, and only the reply has to offer what is asked for. ``cosine`` is that of the nearer of the two."""
+    if not place.asked or shared(asked.topic, read(place.asked).held) < SAME_QUESTION:
+        return own
+    said, both = (
+        read(place.window.text, place.candidate.occurred_at),
+        read(f"{place.asked} {place.window.text}", place.candidate.occurred_at),
+    )
+    offered = offers(asked.kind, said)
+    told = features(asked, both, cosine, unmet, orders=place.orders) | {
+        "offers": float(offered and asked.kind not in {OPEN, YES_NO}),
+        "lacking": float(asked.kind.needed and not offered),
+        "contrary": 0.0,
+        "denial": 0.0,
+    }
+    if told["names"] or told["figures"]:
+        return own
+    score = round(_MODEL.probability(told), 4)
+    return replace(own, score=score, reply_to=place.asked) if score > own.score else own
 
 
 def features(asked: Question, said: Reading, cosine: float, unmet: Sequence[Meaning], *, orders: bool = False) -> dict[str, float]:

@@ -103,8 +103,8 @@ def answering(judgement: Judgement, form: Form, question: str) -> tuple[Sentence
         return judgement.answers
     stating = tuple(sentence for sentence in judgement.answers if not asks(sentence.text))
     if form is Form.YES_NO:
-        return tuple(sentence for sentence in stating if takes_stance(question, sentence.text))
-    return tuple(sentence for sentence in stating if keeps_demands(question, sentence.text, sentence.score))
+        return tuple(sentence for sentence in stating if takes_stance(question, sentence.in_context))
+    return tuple(sentence for sentence in stating if keeps_demands(question, sentence.in_context, sentence.score))
 
 
 def _few_per_passage(sentences: Sequence[SentenceScore], limit: int) -> tuple[SentenceScore, ...]:

@@ -6,6 +6,7 @@ from grounding.answerability import Answerability, Judgement
 from grounding.question_kinds import offers, read_question
 from grounding.reading import read
 from search.embedding.minilm import MiniLM
+from tests.grounding.desk import Desk, record
 from tests.grounding.test_relevance import CODES, DELIVERY, SPANISH, SUBSCRIPTION
 from tests.grounding.witness import evidence
 
@@ -169,3 +170,31 @@ def test_what_people_say_asks_for_no_name() -> None:
 )
 def test_a_fact_of_that_kind_is_there_or_not(question: str, said: str, held: bool) -> None:
     assert offers(read_question(question).kind, read(said)) is held
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Do you deliver on Sundays?", "Agent: No, we deliver Monday to Saturday."),
+        ("Where is parcel 70012345?", "Agent: It is at the depot in Leipzig since Tuesday."),
+        ("Until when can I change the delivery address?", "Agent: Yes, until 8 pm on the day before delivery."),
+    ],
+)
+def test_a_reply_answers_the_question_in_front_of_it(desk: Desk, question: str, reply: str) -> None:
+    desk.load(
+        [
+            record("c1", "Customer: Where is my parcel 70012345? Agent: It is at the depot in Leipzig since Tuesday."),
+            record("c2", "Customer: Do you deliver on Sundays? Agent: No, we deliver Monday to Saturday."),
+            record("c3", "Customer: Can I change the delivery address? Agent: Yes, until 8 pm on the day before delivery."),
+            record("c4", "Customer: How much is express delivery? Agent: Express costs 12.90 euros within Germany."),
+        ]
+    )
+    outcome = desk.ask(question)
+    assert outcome.answer is not None, outcome.refusal
+    assert outcome.answer.claims[0].text == reply
+
+
+def test_a_reply_to_a_question_about_something_else_of_that_name_is_no_answer(desk: Desk) -> None:
+    desk.load([record("c4", "Customer: How much is express delivery? Agent: Express costs 12.90 euros within Germany.")])
+    assert desk.ask("How much is express delivery to France?").refusal is not None
+    assert desk.ask("Where is parcel 70099999?").refusal is not None
