@@ -47,6 +47,11 @@ _OPTIONS: Mapping[str, str] = {
     "channel": "to",
     "target": "to",
     "receivers": "to",
+    "window_s": "window",
+    "cadence_s": "cadence",
+    "cooldown_s": "cooldown",
+    "consecutive_breaches": "breaches",
+    "every_s": "every",
 }
 """Fields that are spelt otherwise on the command line."""
 

@@ -138,7 +138,7 @@ def test_sets_are_listed_by_name(http: httpx.Client) -> None:
         ({"set": "complaints", "baseline": "none"}, "NOT_FOUND", "no evaluation report"),
         ({"set": "complaints", "every": 3600}, "BAD_USER_INPUT", "everySeconds: is only for evaluations with background"),
         ({"set": "complaints", "background": True, "limit": 2}, "BAD_USER_INPUT", "limit: is only for evaluations without background"),
-        ({"set": "complaints", "background": True, "every": 1}, "BAD_USER_INPUT", "everyS: must be 60 seconds"),
+        ({"set": "complaints", "background": True, "every": 1}, "BAD_USER_INPUT", "everyS: must be 60 to 31,622,400 seconds"),
     ],
 )
 def test_what_cannot_be_run_says_why(http: httpx.Client, variables: dict[str, Any], code: str, words: str) -> None:

@@ -81,7 +81,7 @@ class Schedules:
             InvalidRequest: on ``name`` or ``every_s``.
         """
         if every_s is not None and not LEAST_S <= every_s <= MOST_S:
-            raise InvalidRequest(f"must be {LEAST_S:g} seconds to {MOST_S:g}", field="every_s")
+            raise InvalidRequest(f"must be {LEAST_S:,.0f} to {MOST_S:,.0f} seconds", field="every_s")
         if name is not None and not 0 < len(name.strip()) <= 100:
             raise InvalidRequest("must have 1 to 100 characters", field="name")
         now = self.clock.now()

@@ -128,6 +128,12 @@ def test_a_report_is_exported_in_three_forms(run: Run, store: str, cases: Path, 
     assert ended.stdout.startswith(begins)
 
 
+def test_an_interval_that_cannot_be_is_refused_under_the_name_of_its_option(run: Run, store: str) -> None:
+    ended = run("eval", "schedule", "banking", "--every", "20", "--engine", store)
+    assert ended.returncode == USAGE
+    assert "--every: must be 60 to 31,622,400 seconds" in ended.stderr
+
+
 @pytest.mark.parametrize("form", ["html", "markdown", "json"])
 def test_a_set_cannot_steer_the_terminal_its_report_is_exported_to(run: Run, store: str, tmp_path: Path, form: str) -> None:
     steering = "\x1b]0;title\x07 \x9b31m \u202e"
