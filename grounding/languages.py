@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from grounding.words import STOP_WORDS, words
 
 _LISTED = {
-    "es": "el la los las de que y en un una es por con no se del al lo como más pero sus le ha me si mi alguien algún alguna qué cómo cuándo está nadie muy",
+    "es": "el la los las de que y en un una es por con no se del al lo como más pero sus le ha me si mi alguien algún alguna qué cómo cuándo está nadie muy "
+    "puedo puede hay dónde",
     "fr": "le la les de des et en un une est que qui dans pour pas sur avec au ce il je ne se sont du mais ou mon ma quel quelle comment pourquoi très plus",
-    "de": "der die das und ist nicht ein eine zu den mit von auf für im dem sich des es ich war wie was wer wann warum sind auch bei noch kein keine",
+    "de": "der die das und ist nicht ein eine zu den mit von auf für im dem sich des es ich war wie was wer wann warum sind auch bei noch kein keine "
+    "mein meine meinem meinen wir ihr wo wieso haben kann gibt",
     "it": "il lo la gli le di che e un una è per con non si del della al come più ma mi sono questo quando perché ho ha nel nella alla chi molto",
     "pt": "o a os as de que e em um uma é por com não se do da no na ao como mais mas meu minha foi está quem quando ele ela muito para",
     "nl": "de het een en is van ik niet te dat die in op met voor zijn er maar om aan ook als wie wat waar waarom hoe naar geen bij nog wordt",
@@ -47,6 +49,8 @@ _NAMES = {
     "th": "Thai",
     "hi": "Hindi",
 }
+
+LANGUAGE_NAMES = tuple(_NAMES.values())
 
 
 _ALL_SMALL = frozenset().union(*SMALL_WORDS.values())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from grounding.languages import SMALL_WORDS, language_of
 from grounding.quantities import CURRENCIES, DURATIONS
 from grounding.reading import Meaning, Reading, read
 from grounding.words import SPEAKER_WORDS
@@ -111,6 +112,7 @@ def read_question(text: str) -> Question:
     reading = read(text)
     kind = next((kind for form, kind in _FORMS if form.search(text)), OPEN)
     about = _without(_without(reading.topic, GENERIC_WORDS), COURTESIES)
+    about = _without(about, SMALL_WORDS.get(language_of(text), frozenset())) or about
     specific = _without(about, kind.spent) or about
     return Question(reading, kind, tuple(_softened(meaning, kind) for meaning in specific))
 

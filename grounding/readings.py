@@ -17,6 +17,7 @@ from grounding.question_parts import Part
 from grounding.refusing import conflicting, not_answered, off_topic, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.runs import PartResult, Run, final_claims, nothing_there
+from grounding.spelling import respelled
 from grounding.stances import statement_of, with_other_side
 from grounding.vector_memory import RememberedVectors
 from grounding.verifying import Verified, grounding_of, spoken_apart, with_opposites_only
@@ -65,6 +66,8 @@ class Readings:
         """Fill ``result`` with claims or a refusal."""
         broad = result.part.form is Form.BROAD
         retrieval = self._retrieved(run, result)
+        if result.refusal is None and not broad and self._respelled(run, result, retrieval):
+            retrieval = self._retrieved(run, result)
         if result.refusal is None and not broad:
             self._relevance_gate(run, result, retrieval)
         if result.refusal is None:
@@ -103,6 +106,17 @@ class Readings:
             result.degraded["evidence"] = f"{left_out} more passages were not read: the token budget is spent"
         return retrieval
 
+    def _respelled(self, run: Run, result: PartResult, retrieval: Retrieval) -> bool:
+        """Whether the question misspells words of the documents found; it is asked again as they write them."""
+        part = result.part
+        meant = respelled(part.subject, (hit.candidate.passage.text for hit in retrieval.hits))
+        if meant == part.subject:
+            return False
+        with run.recorder.step("spelling") as step:
+            step.detail.update(written=part.subject, meant=meant)
+        result.part = replace(part, subject=meant)
+        return True
+
     def _overview(self, run: Run, part: Part, found: Retrieval) -> Retrieval:
         """What was found, and the newest documents beside it; those alone when the question wants the latest."""
         kept = () if wants_newest(part.question) else found.hits
@@ -137,6 +151,7 @@ class Readings:
         question = result.part.subject
         with run.recorder.step("answerability") as step:
             judgement = self._judged(question, retrieval)
+            result.unmet = judgement.unmet
             step.detail.update(
                 score=judgement.probability, threshold=judgement.threshold, missing=judgement.missing, unmet=list(judgement.unmet)
             )

@@ -28,7 +28,8 @@ class Run:
 
 @dataclass(slots=True)
 class PartResult:
-    """What became of a part: claims, or a refusal, with what was looked at on the way. ``writer`` is who drafted the claims that were read, not counted."""
+    """What became of a part: claims, or a refusal, with what was looked at on the way. ``writer`` is who drafted the claims that were read, not counted;
+    ``unmet`` are words of the question that nothing read mentions."""
 
     part: Part
     claims: tuple[Claim, ...] = ()
@@ -36,6 +37,7 @@ class PartResult:
     grounding: Grounding | None = None
     hits: tuple[Hit, ...] = ()
     documents_read: int = 0
+    unmet: tuple[str, ...] = ()
     writer: str = ""
     degraded: dict[str, str] = field(default_factory=dict)
 

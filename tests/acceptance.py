@@ -141,6 +141,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
     Promise("answer", "a question that nobody answers is refused, naming what is missing",
             ("grounding/test_answerability.py", "grounding/test_predicates.py", "grounding/test_answer_types.py"), ("benchmarks.gates",)),
+    Promise("answer", "a slip of the finger is read as the documents write it, and the trace says so", ("grounding/test_spelling.py",)),
     Promise("answer", "every citation supports its claim by itself; vetoes for numbers, dates, negation, names and codes",
             (VERIFIER, "grounding/test_vetoes.py", "grounding/test_name_matching.py", "grounding/test_matching.py",
              "grounding/test_quantities.py", "grounding/test_calendar_words.py", "grounding/test_polarity.py", "grounding/test_absence.py"),
