@@ -9,7 +9,7 @@ from grounding.addressing import speaks_to_the_machine
 from grounding.asking import asks
 from grounding.matching import found, shared
 from grounding.name_matching import share_of_names_missing
-from grounding.question_kinds import OPEN, YES_NO, Question, offers, read_question
+from grounding.question_kinds import CAUSE, OPEN, YES_NO, Question, offers, read_question
 from grounding.reading import Meaning, Reading, read
 from grounding.support import Logistic
 from grounding.vetoes import opposing, wrong_kind
@@ -28,6 +28,9 @@ FARTHER = 0.7
 
 SAME_QUESTION = 0.6
 """Share of the question's topic that a question in the text must hold for its reply to be one to the question."""
+
+PREMISE = 0.5
+"""What is left of a score where a question for a reason takes for granted what nobody says (*why was the driver fired?*)."""
 
 NEAR = 0.45
 """A fact that is asked for with a rare word nobody uses must be told by a sentence at least this near in meaning."""
@@ -185,6 +188,8 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
     score = 0.0 if wrong_kind(asked.reading, reading) else _MODEL.probability(told)
     if told["unmet"] and told["cosine"] < NEAR and asked.kind not in {OPEN, YES_NO}:
         score *= 1 - told["unmet"]
+    elif asked.kind is CAUSE and told["unmet"]:
+        score *= PREMISE
     return SentenceScore(passage.doc_id, passage.passage_id, window.start, window.end, window.text, round(score, 4))
 
 

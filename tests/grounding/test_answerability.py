@@ -198,3 +198,24 @@ def test_a_reply_to_a_question_about_something_else_of_that_name_is_no_answer(de
     desk.load([record("c4", "Customer: How much is express delivery? Agent: Express costs 12.90 euros within Germany.")])
     assert desk.ask("How much is express delivery to France?").refusal is not None
     assert desk.ask("Where is parcel 70099999?").refusal is not None
+
+
+@pytest.mark.parametrize("question", ["Why was the driver fired?", "Why did you remove the dark mode?", "Why was the API shut down?"])
+def test_a_reason_for_what_nobody_says_is_not_answered(desk: Desk, question: str) -> None:
+    desk.load(
+        [
+            record("d1", "The driver blocked my driveway for 20 minutes."),
+            record("d2", "The driver was super friendly."),
+            record("d3", "Dark mode is unreadable because of the grey text."),
+            record("d4", "I love the dark mode at night."),
+            record("d5", "The API returns 429 after 50 requests per minute."),
+        ]
+    )
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert refusal.reason.value == "NOT_ANSWERED"
+
+
+def test_a_reason_for_what_is_said_is_answered(desk: Desk) -> None:
+    desk.load([record("d1", "Surgery was postponed twice because of a lack of anaesthetists."), record("d2", "The surgery went well.")])
+    assert desk.ask("Why was the surgery postponed?").answer is not None
