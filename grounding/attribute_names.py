@@ -19,6 +19,7 @@ _MENTIONED = re.compile(
 )
 _IS = re.compile(r"\b(?:is|are|was|were|be)\s+(?:not\s+)?(?:marked\s+|rated\s+)?(?:as\s+)?\Z", re.IGNORECASE)
 _CALLED = DOCUMENT_NOUNS | PERSON_NOUNS | COMPLAINT_NOUNS | PRAISE_NOUNS
+_DOCUMENTS_AND_PERSONS = DOCUMENT_NOUNS | PERSON_NOUNS
 _LINKS = frozenset("and or than versus vs to with compared from in at on by the our".split())
 
 
@@ -61,6 +62,14 @@ def without_attributes(text: str, named: Sequence[Named]) -> str:
     for one in sorted(named, key=lambda each: -each.start):
         text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
     return text
+
+
+def of_writers(text: str, named: Named) -> bool:
+    """Whether the attribute is one of documents or of those who wrote them: *users in Berlin*, *Berlin reviews*."""
+    before, behind = words(_ORIGIN.sub(" ", text[: named.start])), words(text[named.end :])
+    opened = _ORIGIN.search(text[: named.start]) is not None
+    told = _DOCUMENTS_AND_PERSONS
+    return (opened and bool(before) and before[-1].lower in told) or (bool(behind) and behind[0].lower in told)
 
 
 def key_in(text: str, known: Attributes) -> str | None:

@@ -32,6 +32,21 @@ def count_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
     return numeric_draft(with_share(text, proof) if part.share or part.majority else text, ClaimKind.COUNT, proof)
 
 
+def lacking_draft(proof: Proof, side: Side, part: Part) -> Draft:
+    """*40 of 46 documents do not have the theme …; 6 do.*"""
+    rest = proof.denominator - proof.value
+    does = "does" if rest == 1 else "do"
+    text = f"{rest} of {documents(proof.denominator)}{scope_of(part)} {does} not {says(side, 2).replace(' and contain', ' or contain')}; {proof.value} do."
+    return numeric_draft(text.replace("; 1 do.", "; 1 does."), ClaimKind.COUNT, proof)
+
+
+def without_theme_draft(found: Counted, part: Part) -> Draft:
+    """*Of 46 documents 6 carry no theme.*"""
+    proof, without = found.proof(), found.found.without
+    text = f"of {documents(proof.value)}{scope_of(part)} {without} {'carries' if without == 1 else 'carry'} no theme."
+    return numeric_draft(text, ClaimKind.COUNT, proof)
+
+
 def _majority(proof: Proof) -> str:
     return "yes, more than half" if 2 * proof.value > proof.denominator else "no, not more than half"
 

@@ -9,11 +9,12 @@ from grounding.attribute_names import attributes_in, key_in, without_attributes,
 from grounding.channels import Mention, sources_in, without
 from grounding.frames import FRAME_WORDS, SENTIMENT_WORDS, has_any, subject_words
 from grounding.intents import GROUPED, MAJORITY, SHARE, TREND_WORDS, Form, Intent
-from grounding.naming import Named, Vocabulary, accounts_in, named_in
+from grounding.languages import LANGUAGE_NAMES
+from grounding.naming import Named, Vocabulary, accounts_in, joined_in, named_in
 from grounding.periods import Period
 from grounding.places import of_accounts, of_attributes, of_sources
 from grounding.quantities import codes
-from grounding.question_parts import Dimension, Part, Side
+from grounding.question_parts import Dimension, Part, Side, Uncountable
 from grounding.ratings import ratings_in
 from grounding.sending import without_sending
 from grounding.words import Word, words
@@ -45,6 +46,15 @@ _WANTED = re.compile(
     r"\b(?:want(?:s|ed)?|needs?|needed|wish(?:es|ed)?|(?<=would )like)\b(?: to(?: know| hear| learn| find out)?\b)?", re.IGNORECASE
 )
 """How something is wanted; what is wanted is behind it."""
+_LACKING = re.compile(
+    r"(?:\bnot|n['’]t|\bnever)\s+(?:\w+\s+)?(?:about|mention\w*|contain\w*|concern\w*|regarding|related?|with|from|in|on|say|have (?:the|a|any) theme)\b"
+    r"|\bwithout (?:mentioning|(?:a |any |the )?themes?\b)|\b(?:have|has|carry|carries|with) no themes?\b",
+    re.IGNORECASE,
+)
+"""Documents that do not have something are counted beside those that do."""
+_BY_LANGUAGE = re.compile(
+    rf"\b(?:in|written in)\s+(?:{'|'.join(LANGUAGE_NAMES)})\b|\b(?:{'|'.join(LANGUAGE_NAMES)})[ -]language\b", re.IGNORECASE
+)
 _DIMENSION = re.compile(
     r"\b(?:which|what|top|by|per|list|many|different)\s+(?:\d+\s+)?(source|channel|account|customer|client)s?\b|\A\s*(who)\b", re.IGNORECASE
 )
@@ -73,10 +83,18 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         share=share,
         majority=majority,
         share_of=_share_of(part, sources, sides) if share or majority else None,
+        lacking=part.intent is Intent.COUNT and bool(_LACKING.search(text)),
         distinct=not sides and bool(_DISTINCT.search(text)),
         grouped=part.intent is Intent.COUNT and bool(part.by_attribute or GROUPED.search(text)),
-        uncountable=not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS),
+        uncountable=_uncountable(part, text, sides),
     )
+
+
+def _uncountable(part: Part, text: str, sides: tuple[Side, ...]) -> Uncountable:
+    """What the question wants counted by and no document is stored with."""
+    if _BY_LANGUAGE.search(text) and (not sides or all(side.theme is None and '"' not in (side.match or "") for side in sides)):
+        return "language"
+    return "feelings" if not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS) else ""
 
 
 def _compared(part: Part, text: str, themes: tuple[Named, ...]) -> Part:
@@ -169,8 +187,8 @@ def _of_account(part: Part, text: str, themes: tuple[Named, ...], has_account: C
         return part, text
     compared = part.intent is Intent.COMPARE
     named = {stem for theme in themes for stem in theme.every_stem}
-    tried = [text[word.start : word.end] for word in _loose_words(text, named)[:_ACCOUNTS_TRIED]]
-    known = list(dict.fromkeys((*(accounts_in(text, has_account) if compared else ()), *filter(has_account, tried))))
+    tried = [*joined_in(_QUOTED.sub(" ", text)), *(text[word.start : word.end] for word in _loose_words(text, named))]
+    known = list(dict.fromkeys((*(accounts_in(text, has_account) if compared else ()), *filter(has_account, tried[:_ACCOUNTS_TRIED]))))
     for name in known:
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ", text)
     if compared and not part.places and (places := of_accounts(part.filters, known)):
@@ -184,7 +202,7 @@ def _limited(part: Part, account: str) -> Part:
     return replace(part, filters=replace(part.filters, account_ids=(account,)), account=account, places=places)
 
 
-_ACCOUNTS_TRIED = 4
+_ACCOUNTS_TRIED = 5
 
 
 def _loose_words(text: str, named: set[str] | frozenset[str]) -> list[Word]:
@@ -250,8 +268,8 @@ def _dimension(text: str) -> Dimension:
 
 def _interval(text: str, period: Period | None) -> Interval:
     for interval, pattern in (
-        ("day", r"\bdaily\b|\b(?:per|by|each|every) day\b"),
-        ("month", r"\bmonthly\b|\b(?:per|by|each|every) month\b"),
+        ("day", r"\bdaily\b|\b(?:per|by|each|every|which|what) day\b"),
+        ("month", r"\bmonthly\b|\b(?:per|by|each|every|which|what) month\b"),
     ):
         if re.search(pattern, text, re.IGNORECASE):
             return "day" if interval == "day" else "month"

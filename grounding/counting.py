@@ -14,6 +14,7 @@ from grounding.count_sentences import (
     count_draft,
     distinct_draft,
     grouped_draft,
+    lacking_draft,
     leader_draft,
     part_draft,
     peak_drafts,
@@ -22,6 +23,7 @@ from grounding.count_sentences import (
     tie_draft,
     tied,
     trend_draft,
+    without_theme_draft,
 )
 from grounding.intents import Intent
 from grounding.leanings import HIGH_STARS, LOW_STARS, MOST_STARS
@@ -131,6 +133,8 @@ class Counter:
             return self._share_of(part, part.share_of)
         if (part.share or part.majority) and (few := self._too_few(part)):
             return few
+        if part.lacking and (lacking := self._lacking(part)):
+            return lacking
         if part.grouped:
             return self._by_attribute(part, part.by_attribute) if part.by_attribute else self._grouped(part)
         return self._limited_count(part) or self._plain_count(part)
@@ -158,6 +162,23 @@ class Counter:
         if (part.share or part.majority) and proof.denominator < self.min_share_documents:
             return TooFew(proof.denominator, proof.doc_ids, "a share")
         return (count_draft(proof, side, part),)
+
+    def _lacking(self, part: Part) -> tuple[Draft, ...]:
+        """How many documents do not have what is counted; beside all of them when it is a limit (*not from Berlin*)."""
+        if not part.sides and not (part.attributes or part.filters.sources or part.rating):
+            return (without_theme_draft(self._run("theme", part.filters, None, part), part),)
+        if part.sides:
+            side = self.side_of(part)
+            return (lacking_draft(self._side_proof(side, part), side, part),) if side else ()
+        limited = replace(part, lacking=False)
+        everyone = replace(self._unlimited(part), lacking=False)
+        return tuple(count_draft(self._side_proof(None, each), None, each) for each in (limited, everyone))
+
+    def _unlimited(self, part: Part) -> Part:
+        """The part without attributes, sources and ratings that the question names."""
+        kept = tuple(attribute for attribute in part.filters.attributes if attribute not in part.attributes)
+        rated = {"rating_min": None, "rating_max": None} if part.rating else {}
+        return replace(part, filters=replace(part.filters, attributes=kept, sources=None, **rated), rating=None)
 
     def _everyone(self, part: Part) -> Draft:
         """How many documents there are, whatever attributes the question names."""

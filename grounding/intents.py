@@ -90,9 +90,13 @@ TREND_WORDS = re.compile(
 )
 """How a trend is asked for, beside the words that frame every question."""
 GROUPED = _any(r"(?:by|per|(?:for|in|from|of) (?:each|every)) (?:source|channel|theme|topic|account|customer|client)\b")
+_PEAK = _any(
+    r"(?:which|what) (?:day|week|month)\b.*\b(?:most|peak|highest)\b",
+)
 _PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
 _FACT_ASKED = re.compile(
-    r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made)|how (?:much|long|late|far|fast))\b", re.IGNORECASE
+    r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made|did|does|do|has|have|had)|how (?:much|long|late|far|fast))\b",
+    re.IGNORECASE,
 )
 _COMPARE = _any(
     rf"(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}.*\bthan\b",
@@ -140,7 +144,8 @@ def intent_of(text: str) -> Intent:
     if _COMPARE.search(text):
         return Intent.COMPARE
     per_interval = _PER_INTERVAL.search(text) and (_COUNTED.search(text) or _COUNT.search(text))
-    if _TREND.search(text) or per_interval or (changes(text) and _COUNTED.search(text)):
+    peak = _PEAK.search(text) and _COUNTED.search(text)
+    if _TREND.search(text) or per_interval or peak or (changes(text) and _COUNTED.search(text)):
         return Intent.TREND
     if MAJORITY.search(text) or (_COUNT.search(text) and not _TIMES.search(text)):
         return Intent.COUNT

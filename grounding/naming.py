@@ -15,6 +15,7 @@ _ACCOUNT = re.compile(
     r"\b(?:account|customer|client|company|tenant)\s+(?:(?:id|number|no\.?|called|named)\s+)?[“\"']?(\w[\w.@:/-]*\w|\w)[”\"']?",
     re.IGNORECASE,
 )
+_JOINED = re.compile(r"(?<![\w.@:/-])[^\W_]\w*(?:[.@:/_-]+\w+)+(?![\w@])")
 _ID_LIKE = re.compile(r"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w][\w.-]*\w")
 
 
@@ -76,6 +77,25 @@ def names_theme(text: str, themes: Iterable[str]) -> bool:
     listed = tuple(themes)
     said = frozenset(word.stem for word in subject_words(text))
     return bool(named_in(text, listed)) or (len(said) > 1 and bool(themes_holding(said, listed)))
+
+
+def joined_in(text: str) -> tuple[str, ...]:
+    """What is written as one word with signs inside: *acme-gmbh*, *anna@example.com*."""
+    return tuple(dict.fromkeys(_JOINED.findall(text)))
+
+
+def account_meant(text: str, lowers: frozenset[str] | None, has_account: Callable[[str], bool]) -> str | None:
+    """The one account that the subject of ``text`` names without calling it so; of its words only those in ``lowers``, or every one."""
+    joined = joined_in(text)
+    loose = [text[word.start : word.end] for word in subject_words(text) if lowers is None or word.lower in lowers]
+    pieces = {word.lower for name in joined for word in words(name)}
+    tried = [name for name in joined if lowers is None or lowers & {word.lower for word in words(name)}]
+    tried += [name for name in loose if name.lower() not in pieces]
+    known = [name for name in dict.fromkeys(tried[:_TRIED]) if has_account(name)]
+    return known[0] if len(known) == 1 else None
+
+
+_TRIED = 5
 
 
 def accounts_in(text: str, has_account: Callable[[str], bool]) -> tuple[str, ...]:

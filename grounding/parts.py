@@ -1,11 +1,15 @@
 """One part of a question, from its tools to its verified claims or its refusal."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from grounding.answers import Claim, RefusalReason
 from grounding.intents import Form, Intent
+from grounding.naming import account_meant
 from grounding.numbers import Numbers
+from grounding.planning import of_one_account
 from grounding.question_parts import Part
+from grounding.ratings import averages
 from grounding.readings import Readings
 from grounding.refusing import not_a_question, uncountable
 from grounding.runs import PartResult, Run
@@ -33,7 +37,7 @@ class Resolver:
         if part.intent is Intent.SMALL_TALK:
             result.refusal = not_a_question()
         elif part.intent in NUMERIC and part.uncountable:
-            result.refusal = uncountable()
+            result.refusal = uncountable(part.uncountable)
         elif part.intent in NUMERIC:
             self._numbers.resolve(run, result)
             if not result.claims and result.refusal is None:
@@ -41,7 +45,24 @@ class Resolver:
         elif part.intent is Intent.ACCOUNT or part.form is Form.BROAD:
             self._both(run, result)
         else:
-            self._readings.resolve(run, result)
+            self._read(run, result)
+
+    def _read(self, run: Run, result: PartResult) -> None:
+        """What documents say; of an account's own when the question names one by a word that nothing else explains, so that nobody answers for another."""
+        self._readings.resolve(run, result)
+        part = result.part
+        if result.refusal and averages(part.question):
+            result.refusal = uncountable("average")
+        if part.account is not None or not (result.refusal or result.unmet):
+            return
+        name = account_meant(part.subject, frozenset(result.unmet) or None, run.vocabulary.has_account)
+        if name is not None and part.filters.account_ids is None:
+            with run.recorder.step("account") as step:
+                step.detail.update(account=name)
+            again = PartResult(of_one_account(part, name))
+            self.resolve(run, again)
+            for field in fields(PartResult):
+                setattr(result, field.name, getattr(again, field.name))
 
     def _both(self, run: Run, result: PartResult) -> None:
         """Counts in front of what is said. Either alone is an answer; with neither, the refusal is that of the reading."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from grounding.attribute_names import attributes_in, key_in, without_attributes, without_key
+from grounding.attribute_names import attributes_in, key_in, of_writers, without_attributes, without_key
 from grounding.channels import sources_in, without
 from grounding.countables import counting, within_theme
-from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, REPORT_VERBS, has_any, subject_words
+from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, REPORT_VERBS, has_any, subject_words
 from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
 from grounding.naming import Vocabulary, accounts_in, named_in, names_theme
 from grounding.periods import Period, period_in
@@ -72,6 +72,8 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
     if account is not None:
         filters = replace(filters, account_ids=(account,))
         intent, subject = _of_account(intent, subject, account)
+    if intent is Intent.EVIDENCE and not filters.attributes:
+        filters, subject = _of_writers_with(filters, subject, vocabulary)
     part = Part(
         text,
         intent,
@@ -87,6 +89,17 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
     if intent not in (Intent.EVIDENCE, Intent.ACCOUNT):
         part = counting(part, subject, vocabulary)
     return within_theme(part, subject, vocabulary)
+
+
+def _of_writers_with(filters: Filters, text: str, vocabulary: Vocabulary) -> tuple[Filters, str]:
+    """Limited to an attribute of those who wrote, where the question says so: *users in Berlin*, *free plan customers*; elsewhere it is part of the fact."""
+    if not (has_any(text, PERSON_NOUNS | DOCUMENT_NOUNS) and has_any(text, REPORT_VERBS | COMPLAINT_NOUNS | PRAISE_NOUNS)):
+        return filters, text
+    named = [one for one in attributes_in(text, vocabulary.attributes()) if of_writers(text, one)]
+    if len({one.attribute.key for one in named}) != len(named) or not named:
+        return filters, text
+    chosen = tuple((one.attribute.key, one.attribute.value) for one in named)
+    return replace(filters, attributes=chosen), without_attributes(text, named)
 
 
 def _without(text: str, named: Sequence[str]) -> str:
@@ -111,6 +124,14 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
         told = without_attributes(told, attributes_in(told, vocabulary.attributes()))
         return intent if counts_documents(told, lambda: names_theme(told, vocabulary.themes())) else Intent.EVIDENCE
     return intent
+
+
+def of_one_account(part: Part, account: str) -> Part:
+    """The part asked of the documents of one account."""
+    intent, subject = _of_account(part.intent, part.subject, account)
+    filters = replace(part.filters, account_ids=(account,))
+    kept = " ".join(subject.split())
+    return replace(part, intent=intent, form=form_of(kept), filters=filters, account=account, subject=kept if words(kept) else part.subject)
 
 
 def _of_account(intent: Intent, text: str, account: str) -> tuple[Intent, str]:

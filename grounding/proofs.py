@@ -142,7 +142,7 @@ def _superlative(text: str, proof: Proof, again: Counted) -> str:
 
 def _explained(proof: Proof, found: Buckets) -> set[Fraction]:
     """Every number that a sentence about this proof may state; shares count in percent, to the nearest whole."""
-    numbers = {proof.value, proof.denominator, found.without, found.scope, found.total, len(found.buckets)}
+    numbers = {proof.value, proof.denominator, proof.denominator - proof.value, found.without, found.scope, found.total, len(found.buckets)}
     numbers |= {sum(bucket.count == proof.value for bucket in found.buckets) - 1} | {count for _, count in proof.counts}
     half = len(proof.counts) // 2
     numbers |= {half, len(proof.counts) - half, sum(n for _, n in proof.counts[:half]), sum(n for _, n in proof.counts[half:])}

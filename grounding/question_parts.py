@@ -11,6 +11,7 @@ from search.aggregation import Interval
 from search.documents import Filters, Scalar
 from search.listing import filters_as_json
 
+Uncountable = Literal["", "feelings", "language", "average"]
 Dimension = Literal["theme", "source", "account"]
 
 
@@ -38,8 +39,10 @@ class Part:
 
     ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
-    are; ``grouped`` for a number of documents by each of them; ``uncountable`` for a number of feelings. ``attributes`` are those of the filters that the
-    question names, ``by_attribute`` the name of one by whose values it wants documents told apart. ``places`` are compared instead of ``sides``,
+    are; ``grouped`` for a number of documents by each of them; ``uncountable`` names what is counted by nothing here: feelings, the language of
+    texts, an average. ``attributes`` are those of the filters that the
+    question names, ``by_attribute`` the name of one by whose values it wants documents told apart. ``lacking`` asks for documents that do *not* have what is
+    counted, or that carry no theme. ``places`` are compared instead of ``sides``,
     which then say what is counted in each. ``share_of`` marks a share of documents that are of the source or account in the filters. ``search`` is
     another wording that a planner wants searched beside ``subject``, never instead of it; ``ruled`` is the part as the rules read it, when a planner
     read it otherwise.
@@ -64,9 +67,10 @@ class Part:
     grouped: bool = False
     places: tuple[Place, ...] = ()
     share_of: Literal["source", "account"] | None = None
-    uncountable: bool = False
+    uncountable: Uncountable = ""
     attributes: tuple[tuple[str, Scalar], ...] = ()
     by_attribute: str | None = None
+    lacking: bool = False
     period: Period | None = None
     time_zone: str = "UTC"
     search: str = ""

@@ -29,6 +29,7 @@ _PATTERNS = tuple(
     )
 )
 _STEP = 1e-6
+_AVERAGE = re.compile(r"\b(?:average|mean|median)\s+(?:star |customer |user )?(?:ratings?|stars|scores?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class RatingRange:
         if written != bound:
             return f"a rating {'above' if self.low is not None else 'below'} {written:g}"
         return f"a rating of {written:g} or {'more' if self.low is not None else 'less'}"
+
+
+def averages(question: str) -> bool:
+    """Whether ``question`` wants the ratings of documents averaged."""
+    return bool(_AVERAGE.search(question))
 
 
 def ratings_in(question: str) -> RatingRange | None:

@@ -118,12 +118,26 @@ def conflicting(claims: Sequence[Claim], hits: Sequence[Hit]) -> Refusal:
     )
 
 
-def uncountable() -> Refusal:
-    """A number of feelings was asked for, and feelings are not stored."""
-    message = "How many people feel that way cannot be counted: documents are stored with themes, ratings, sources and accounts, not with feelings."
-    return Refusal(
-        RefusalReason.NOT_ANSWERED, message, "counting", hint="Ask how many have a rating of 2 or less, a theme, or certain words."
-    )
+_UNCOUNTABLE = {
+    "feelings": (
+        "How many people feel that way cannot be counted: documents are stored with themes, ratings, sources and accounts, not with feelings.",
+        "Ask how many have a rating of 2 or less, a theme, or certain words.",
+    ),
+    "language": (
+        "How many documents are in a language cannot be counted: they can be limited to themes, ratings, sources, accounts and attributes, not to languages.",
+        "Store the language as an attribute as well, or ask how many contain certain words.",
+    ),
+    "average": (
+        "Ratings are counted here, not averaged.",
+        "Ask how many have a rating of 4 or more, or of 2 or less.",
+    ),
+}
+
+
+def uncountable(what: str) -> Refusal:
+    """A number was asked for that nothing stored gives: of feelings, of a language, an average."""
+    message, hint = _UNCOUNTABLE[what]
+    return Refusal(RefusalReason.NOT_ANSWERED, message, "counting", hint=hint)
 
 
 def too_few(found: TooFew, minimum: int, hits: Sequence[Nearest]) -> Refusal:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from grounding.frames import COMPLAINT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, SENTIMENT_WORDS, subject_words
+from grounding.quantities import codes
 from grounding.reading import read
 from grounding.sending import SENDING
 from grounding.words import STOP_WORDS, Word, words
@@ -40,6 +41,8 @@ _DETERMINERS = frozenset("the our my these those all of different distinct".spli
 _AUXILIARIES = frozenset("do does did have has had".split())
 _POSSIBLE = re.compile(r"\b(?:can|could|may|should|must|might)\b(?!['’])")
 _OWN = frozenset("we i you they there us our been".split()) | PERSON_NOUNS
+_WITHIN = re.compile(r"\s+(?:per|a|an|every|each) (?:second|minute|hour)\b", re.IGNORECASE)
+"""A rate is a fact that some text may state."""
 _BEFORE_HEAD = 5
 
 
@@ -54,7 +57,10 @@ def counts_documents(text: str, names_theme: Callable[[], bool]) -> bool:
     at = _head(found)
     if at is None:
         return not subject_words(counted) or found[0].lower in _SAYING or names_theme()
-    return _said(found[at].lower, found[at + 1 :], counted[found[at].end :]) or names_theme()
+    noun, rest, told = found[at].lower, found[at + 1 :], counted[found[at].end :]
+    if _WITHIN.match(told) or (noun not in _STORED and _POSSIBLE.search(told)):
+        return False
+    return _said(noun, rest, told) or names_theme()
 
 
 _MOST = re.compile(r"\b(?:the )?most\b(?P<what>[^?.!]*)", re.IGNORECASE)
@@ -97,7 +103,7 @@ def _said(noun: str, rest: Sequence[Word], text: str) -> bool:
         return bool(lowers & SENDING) and noun not in PERSON_NOUNS
     if noun in _STORED or not subject_words(text) or lowers & _SAYING:
         return True
-    return noun in PERSON_NOUNS and (bool(lowers & _FEELING) or (noun in _WRITERS and _trouble(text)))
+    return noun in PERSON_NOUNS and (bool(lowers & _FEELING) or bool(codes(text)) or (noun in _WRITERS and _trouble(text)))
 
 
 def _somebody_elses(rest: Sequence[Word]) -> bool:

@@ -8,7 +8,7 @@ from grounding.intents import Intent
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING, Scalar
 from search.ingest.rows import rows_of
-from tests.grounding.desk import ACME, Desk, record
+from tests.grounding.desk import ACME, Desk, cited, record
 
 KNOWN = Attributes(
     (
@@ -164,3 +164,58 @@ def test_the_trace_says_which_attribute_was_meant(desk: Desk) -> None:
     plan = desk.ask("How many reviews are from Berlin?").trace.plan
     assert plan["intent"] == Intent.COUNT.value
     assert plan["parts"][0]["filters"]["attributes"] == [{"key": "city", "value": "Berlin"}] or "Berlin" in str(plan["parts"][0]["filters"])
+
+
+TICKETS = [
+    record("t1", "We were charged twice: $240.", account_id="northwind", theme_id="billing", attributes={"city": "Leeds"}),
+    record(
+        "t2", "Please change our billing address to 12 Harbour Street.", account_id="wayne", theme_id="billing", attributes={"city": "York"}
+    ),
+    record("t3", "Login fails with ERR-SSO-17.", account_id="acme-gmbh", theme_id="login", attributes={"city": "York"}),
+    record("t4", "ERR-SSO-17 again when we sign in.", account_id="acme-gmbh", theme_id="login", attributes={"city": "Leeds"}),
+    record("t5", "Parking costs 3 pounds an hour, an outrage.", account_id="wayne", attributes={"city": "York"}),
+    record("t6", "The parking spaces are wide and free.", account_id="hooli", attributes={"city": "Leeds"}),
+    record("t7", "We do not use the dashboard.", account_id="globex", attributes={"city": "Leeds"}),
+]
+
+
+def test_what_people_of_a_place_say_is_read_from_their_documents_alone(desk: Desk) -> None:
+    desk.load(TICKETS)
+    outcome = desk.ask("What do people in Leeds say about parking?")
+    assert cited(outcome) == {"t6"}
+
+
+def test_an_account_that_is_named_without_the_word_is_asked_alone(desk: Desk) -> None:
+    desk.load(TICKETS)
+    assert cited(desk.ask("How much was northwind charged?")) == {"t1"}
+    assert cited(desk.ask("Tell me about hooli")) == {"t6"}
+
+
+def test_nobody_answers_for_another_account(desk: Desk) -> None:
+    desk.load(TICKETS)
+    assert cited(desk.ask("What is the billing address of wayne?")) == {"t2"}
+    assert desk.ask("What is the billing address of globex?").refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "claim"),
+    [
+        ("How many tickets came from acme-gmbh?", "There are 2 documents of account “acme-gmbh”."),
+        ("How many customers have ERR-SSO-17?", "2 of 7 documents contain “ERR-SSO-17”."),
+        ("How many tickets are not about billing?", "5 of 7 documents do not have the theme “billing”; 2 do."),
+        ("How many tickets do not mention parking?", "5 of 7 documents do not contain “parking”; 2 do."),
+        ("How many tickets have no theme?", "Of 7 documents 3 carry no theme."),
+        ("How many tickets are not from York?", "There are 3 documents with city “York”."),
+        ("How many different accounts are there?", "There are 5 accounts in 7 documents."),
+    ],
+)
+def test_accounts_codes_and_denials_are_counted_as_they_are_meant(desk: Desk, question: str, claim: str) -> None:
+    desk.load(TICKETS)
+    assert first(desk, question) == claim
+
+
+def test_documents_outside_an_attribute_are_told_by_the_part_and_the_whole(desk: Desk) -> None:
+    desk.load(TICKETS)
+    outcome = desk.ask("How many tickets are not from York?")
+    assert outcome.answer is not None
+    assert [claim.text for claim in outcome.answer.claims] == ["There are 3 documents with city “York”.", "There are 7 documents."]

@@ -377,3 +377,48 @@ def test_a_joined_word_is_counted_though_its_parts_say_nothing(desk: Desk) -> No
 def test_words_of_the_frame_after_about_are_counted_as_they_stand(desk: Desk) -> None:
     desk.load([record("t-1", "We want new things."), record("t-2", "The card is late.")])
     assert desk.ask("How many messages mention new things?").answer.claims[0].proof.value == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How many reviews are in German?", "language"),
+        ("How many reviews are written in Spanish?", "language"),
+        ("What is the average rating?", "averaged"),
+    ],
+)
+def test_what_documents_are_not_stored_by_is_refused_with_what_can_be_asked(desk: Desk, question: str, told: str) -> None:
+    desk.load([record("r-1", "Das ist gut.", language="de", rating=5), record("r-2", "The German manual is missing.", rating=1)])
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert told in refusal.message
+    assert refusal.hint
+
+
+def test_an_average_that_a_text_states_is_answered(desk: Desk) -> None:
+    desk.load([record("r-1", "The average score of our team was 7 points."), record("r-2", "The train was late.")])
+    assert desk.ask("What was the average score of the team?").answer is not None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many requests per minute does the plan allow?", "How many notes can the search handle?", "What did the price increase from?"],
+)
+def test_a_fact_that_a_text_may_state_is_no_count_of_documents(desk: Desk, question: str) -> None:
+    desk.load(
+        [
+            record("r-1", "The plan allows 200 requests per minute.", theme_id="plan"),
+            record("r-2", "The search can handle 8,000 notes.", theme_id="search"),
+            record("r-3", "The price went from $4 to $9.", theme_id="price"),
+        ]
+    )
+    assert desk.ask(question).trace.plan["intent"] == "evidence"
+
+
+def test_the_month_with_the_most_documents_is_told(desk: Desk) -> None:
+    desk.load(
+        [record(f"r-{at}", f"Ticket {at} about parcels.", day=f"2026-{month:02}-05") for at, month in enumerate((8, 9, 9, 9, 10, 10, 11))]
+    )
+    answer = desk.ask("In which month were there the most tickets?").answer
+    assert answer is not None
+    assert "The peak is the month of 2026-09: 3 of 7 documents." in [claim.text for claim in answer.claims]
