@@ -16,8 +16,9 @@ REMEMBERED_WINDOWS = 8
 """Newest windows that are still looked at again when documents arrive late."""
 
 REMEMBERED_FINGERPRINTS = 200
-CLOCK_SLACK = timedelta(days=1)
-"""How far the latest window may lie in the future before the clock is taken to have been wrong when it was looked at."""
+CLOCK_SLACK = timedelta(hours=1)
+"""How far the latest window may lie in the future before the clock is taken to have been wrong when it was looked at. Until then the monitor sees
+nothing new, so it is short; it is longer than the clocks of workers are apart."""
 
 
 class State(StrEnum):

@@ -221,6 +221,16 @@ def test_a_clock_that_steps_back_repeats_nothing(watch: Watch) -> None:
     assert [digest.window_end for digest in watch.published()] == [at(0), at(1), at(2), at(3)]
 
 
+def test_a_clock_that_was_hours_ahead_blinds_no_monitor_for_hours(watch: Watch) -> None:
+    monitor = watch.save(cooldown_s=0)
+    assert watch.tick(monitor, at(20)).outcome == "clear"
+    watch.lay_out({at(hour): 12 for hour in range(1, 4)})
+    for hour in (1, 2, 3):
+        assert [work.key[1] for work in watch.duty.due(at(hour)) if work.tenant == watch.tenant] == [at(hour).isoformat()]
+        assert watch.tick(monitor, at(hour)).outcome == "breached"
+    assert [digest.window_end for digest in watch.published()] == [at(1), at(2), at(3)]
+
+
 def test_one_monitor_that_cannot_be_evaluated_leaves_the_others_alone(watch: Watch) -> None:
     broken, sound = watch.save(id="a-broken"), watch.save(id="b-sound")
     watch.state.put(watch.tenant, "monitor", broken.monitor_id, {"name": "of another time"})
