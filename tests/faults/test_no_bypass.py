@@ -40,11 +40,10 @@ GUARDED = {
         "_SecureMail": {"smtplib.SMTP_SSL"},
         "MailSending.send": {"send_message"},
     },
-    "worker/queues/redis_client.py": {"redis_client": {"redis.Redis.from_url"}},
+    "runtime/redis_client.py": {"redis_client": {"redis.Redis.from_url"}},
     "worker/queues/broker_queue.py": {"BrokerQueue._publish": {"send_task"}},
     "worker/queues/celery_app.py": {"celery_app": {"celery.Celery"}},
     "runtime/span_export.py": {"SpanSender._run": {"httpx.Client"}},
-    "search/caching/redis_link.py": {"_client": {"redis.Redis.from_url"}},
     "api/identity/issuer_keys.py": {"IssuerKeys._read": {"httpx.Client"}},
 }
 """Module → function or class → what it makes or calls. Below, every method of whatever holds such a client is called with its circuit open."""

@@ -20,6 +20,7 @@ from runtime.resilience import Guard, RetryPolicy
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
 from worker.events.bus import MAX_DELIVERIES, SHARDS, DeadMessage, Delivery, Lag, Sequenced, shard_of
+from worker.queues.broker_errors import NONSENSE
 
 DEPENDENCY = "redis"
 TIMEOUT_S = 2.0
@@ -83,14 +84,14 @@ class RedisBus:
 
     def publish(self, messages: Sequence[Sequenced]) -> None:
         """See :class:`worker.events.bus.EventBus`."""
-        if messages:
-            self._guarded(lambda: self._published(messages))
+        entries = [(self._stream(shard_of(message.event.tenant)), _fields(message)) for message in messages]
+        if entries:
+            self._guarded(lambda: self._published(entries))
 
-    def _published(self, messages: Sequence[Sequenced]) -> None:
+    def _published(self, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
         with self._client.pipeline(transaction=True) as pipe:
-            for message in messages:
-                fields = {"sequence": message.sequence, "event": json.dumps(event_as_json(message.event), separators=(",", ":"))}
-                pipe.xadd(self._stream(shard_of(message.event.tenant)), fields, maxlen=self._length, approximate=True)
+            for stream, fields in entries:
+                pipe.xadd(stream, fields, maxlen=self._length, approximate=True)
             pipe.execute()
 
     def read(self, group: str, consumer: str, *, first: int = 100) -> tuple[Delivery, ...]:
@@ -185,7 +186,10 @@ class RedisBus:
 
     def dead(self, *, first: int = 100) -> tuple[DeadMessage, ...]:
         """See :class:`worker.events.bus.EventBus`."""
-        found = self._guarded(lambda: self._client.xrevrange(self._dead, count=first), repeatable=True)
+        return self._guarded(lambda: self._buried(first), repeatable=True)
+
+    def _buried(self, first: int) -> tuple[DeadMessage, ...]:
+        found = self._client.xrevrange(self._dead, count=first)
         return tuple(DeadMessage(said["group"], int(said["shard"]), said["content"], int(said["times"])) for _, said in found)
 
     def lag(self, group: str) -> Lag:
@@ -273,11 +277,15 @@ def open_redis_bus(settings: Settings, clock: Clock) -> RedisBus:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """What the driver raises, in one place. The text names no address, as that may hold a password."""
+    """What the driver raises, and what an answer comes to that is none, in one place. The text names no address, as that may hold a password."""
     try:
         yield
-    except UNREACHABLE as error:
+    except (*UNREACHABLE, *NONSENSE) as error:
         raise Unavailable(f"the event bus does not serve us ({type(error).__name__}); check WA_REDIS_URL", dependency=DEPENDENCY) from error
+
+
+def _fields(message: Sequenced) -> dict[str, Any]:
+    return {"sequence": message.sequence, "event": json.dumps(event_as_json(message.event), separators=(",", ":"))}
 
 
 def _by_stream(found: Any) -> list[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]:

@@ -74,8 +74,12 @@ class Ledger:
 
     def _announced(self, pieces: Sequence[Work], kept_ms: int, though_running: int) -> Sequence[Work]:
         keys = [self._pending(work) for work in pieces]
-        found = self._try(lambda: self._client.eval(ANNOUNCE, len(keys), *keys, QUEUED, kept_ms, though_running), None)
-        return pieces if found is None else [pieces[number - 1] for number in found]
+
+        def fresh() -> Sequence[Work]:
+            found = self._client.eval(ANNOUNCE, len(keys), *keys, QUEUED, kept_ms, though_running)
+            return [pieces[number - 1] for number in found]
+
+        return self._try(fresh, pieces)
 
     def queued(self, work: Work, kept_s: float) -> None:
         """Note that the work waits."""
@@ -147,7 +151,10 @@ class Ledger:
             Unavailable: the broker does not answer.
         """
         found = self._call(lambda: self._client.get(self._heartbeat))
-        return datetime.fromtimestamp(float(found), UTC) if found is not None else None
+        try:
+            return datetime.fromtimestamp(float(found), UTC) if found is not None else None
+        except (ValueError, TypeError, OverflowError, OSError):  # somebody else's note is no sign of life
+            return None
 
     def close(self) -> None:
         """Release the connections."""
@@ -165,7 +172,7 @@ class Ledger:
 
     def _call(self, call: Callable[[], T]) -> T:
         def translate(_timeout_s: float) -> T:
-            with translated():
+            with translated(reading=True):
                 return call()
 
         return self.guard.call(translate, repeatable=False)
