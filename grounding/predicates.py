@@ -4,6 +4,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from grounding.entities import TITLES
+from grounding.matching import found
+from grounding.name_matching import share_of_names_missing
 from grounding.polarity import in_english
 from grounding.quantities import CURRENCIES, DURATIONS
 from grounding.reading import Meaning, Reading, read
@@ -89,6 +92,8 @@ def _complement(statement: Reading) -> tuple[Meaning, ...]:
 def takes_stance(question: str, sentence: str) -> bool:
     """Whether ``sentence`` says something of the predicate of ``question``: its word, its quality, one that bears on it, or a figure that measures it."""
     asked, said = predicate_of(question), read(sentence)
+    if not _speaks_of(read(question), said):
+        return False
     if asked is None or asked.meaning.quality in _PASSING - {""} or not in_english(said.words):
         return True
     meaning = asked.meaning
@@ -97,6 +102,18 @@ def takes_stance(question: str, sentence: str) -> bool:
     if not meaning.quality:
         return False
     return _bears_on(meaning, read(question), said) or (not asked.judged and _measures(meaning.quality, said))
+
+
+def _speaks_of(question: Reading, said: Reading) -> bool:
+    """Whether the sentence shares more with the question than a name, and names nobody else instead: what somebody did is no word on what another did, nor on
+    what else they did."""
+    names = {name.start for name in question.names}
+    if not names:
+        return True
+    if said.names and share_of_names_missing(question, said) == 1.0:
+        return False
+    rest = tuple(meaning for meaning in question.topic if meaning.word.start not in names and meaning.word.lower not in TITLES)
+    return not rest or any(found(meaning, said.held) for meaning in rest) or any(meaning.quality for meaning in said.meanings)
 
 
 def _bears_on(asked: Meaning, question: Reading, said: Reading) -> bool:

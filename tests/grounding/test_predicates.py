@@ -57,3 +57,16 @@ def test_without_a_stance_the_question_is_not_answered(desk: Desk) -> None:
     assert refusal.reason is RefusalReason.NOT_ANSWERED
     desk.load([record("high", "The transfer fee is much too high.")])
     assert cited(desk.ask("Is the transfer fee too high?")) == {"high"}
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "told"),
+    [
+        ("Did Dr. Patel cancel the operation?", "Dr. Patel took time to listen.", False),
+        ("Did Dr. Novak answer questions?", "Dr. Patel took time to answer all my questions.", False),
+        ("Did Dr. Patel answer questions?", "Dr. Patel took time to answer all my questions.", True),
+        ("Does the app work on Android?", "It crashes on Android.", True),
+    ],
+)
+def test_what_somebody_did_is_no_word_on_another_or_on_something_else(question: str, sentence: str, *, told: bool) -> None:
+    assert takes_stance(question, sentence) is told
