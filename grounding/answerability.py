@@ -1,5 +1,6 @@
 """Is the question answered here, and by which sentences? Being about it is not enough."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,7 +31,9 @@ SAME_QUESTION = 0.6
 """Share of the question's topic that a question in the text must hold for its reply to be one to the question."""
 
 PREMISE = 0.5
-"""What is left of a score where a question for a reason takes for granted what nobody says (*why was the driver fired?*)."""
+"""What is left of a score where a question for a reason takes an event for granted that nobody tells of (*why was the driver fired?*)."""
+
+_EVENT = re.compile(r"\b(?:why|how come)\s+(?:was|were|did|has|have|had)\b", re.IGNORECASE)
 
 NEAR = 0.45
 """A fact that is asked for with a rare word nobody uses must be told by a sentence at least this near in meaning."""
@@ -188,7 +191,7 @@ def _scored(asked: Question, place: _Place, reading: Reading, cosine: float, unm
     score = 0.0 if wrong_kind(asked.reading, reading) else _MODEL.probability(told)
     if told["unmet"] and told["cosine"] < NEAR and asked.kind not in {OPEN, YES_NO}:
         score *= 1 - told["unmet"]
-    elif asked.kind is CAUSE and told["unmet"]:
+    elif told["unmet"] and asked.kind is CAUSE and _EVENT.search(asked.reading.text):
         score *= PREMISE
     return SentenceScore(passage.doc_id, passage.passage_id, window.start, window.end, window.text, round(score, 4))
 
