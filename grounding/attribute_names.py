@@ -12,7 +12,7 @@ from grounding.words import STOP_WORDS, words
 _QUOTED = re.compile(r"[\"“”][^\"“”]*[\"“”]")
 _BETWEEN_KEY_AND_VALUE = r"(?:\s*[:=]\s*|\s+(?:(?:is|was|are|were|of|called|named|level|number|no\.?)\s+)?)"
 _ORIGIN = re.compile(
-    r"\b(?:from|in|at|on|by|via|through|within|with|for|of|using|than|to|versus|vs\.?)\s+(?:(?:the|our|a|an)\s+)?\Z", re.IGNORECASE
+    r"\b(?:from|in|at|on|by|via|through|within|with|for|of|using|aged|than|to|versus|vs\.?)\s+(?:(?:the|our|a|an)\s+)?\Z", re.IGNORECASE
 )
 _MENTIONED = re.compile(
     r"\b(?:about|mention\w*|contain\w*|regarding|concerning|say|says|said|word|words|term)\s+(?:(?:the|our|a|an)\s+)?\Z", re.IGNORECASE

@@ -22,7 +22,7 @@ from search.aggregation import Interval
 
 _COUNTING_WORDS = re.compile(
     r"\b(?:top|first|the)\s+\d{1,2}\b|\bcontact(?:s|ed|ing)? (?:the |our )?support\b|\baccording to\b|\bchang(?:e|es|ed|ing)\b|\b(?:sources?|channels?)\b"
-    r"|\b(?:different|distinct|unique)\b",
+    r"|\b(?:different|distinct|unique|aged)\b",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(r"\b(?:top|first|the)\s+(\d{1,2}|three|five|ten)\b", re.IGNORECASE)
@@ -47,11 +47,17 @@ _WANTED = re.compile(
 )
 """How something is wanted; what is wanted is behind it."""
 _LACKING = re.compile(
-    r"(?:\bnot|n['’]t|\bnever)\s+(?:\w+\s+)?(?:about|mention\w*|contain\w*|concern\w*|regarding|related?|with|from|in|on|say|have (?:the|a|any) theme)\b"
+    r"(?:\bnot|n['’]t|\bnever)\s+(?:\w+\s+)?"
+    r"(?:about|mention\w*|contain\w*|concern\w*|regarding|related?|with|from|in|on|by|via|through|say|have (?:the|a|any) theme)\b"
     r"|\bwithout (?:mentioning|(?:a |any |the )?themes?\b)|\b(?:have|has|carry|carries|with) no themes?\b",
     re.IGNORECASE,
 )
 """Documents that do not have something are counted beside those that do."""
+_DENIAL = re.compile(r"\b(?:do|does|did|are|is|were|was)?(?:n['’]t|\s*\bnot)\b|\bnever\b|\bwithout\b", re.IGNORECASE)
+_SAID_OF = re.compile(
+    r"\b(?:is|are|was|were|be|been|come|comes|came|sent|written)\s+(?:(?:from|in|on|at|with|of|by|via|through)\s+)?(?:(?:the|our|a)\s+)?\Z",
+    re.IGNORECASE,
+)
 _BY_LANGUAGE = re.compile(
     rf"\b(?:in|written in)\s+(?:{'|'.join(LANGUAGE_NAMES)})\b|\b(?:{'|'.join(LANGUAGE_NAMES)})[ -]language\b", re.IGNORECASE
 )
@@ -67,6 +73,10 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     part, text = _with_attributes(part, text, vocabulary)
     themes = named_in(_QUOTED_WORDS.sub(" ", text), vocabulary.themes())
     part, text = _of_account(part, text, themes, vocabulary.has_account)
+    lacking = (
+        part.intent is Intent.COUNT and bool(_LACKING.search(part.question)) and not any("not" in theme.every_stem for theme in themes)
+    )
+    text = _DENIAL.sub(" ", text) if lacking else text
     text = _WANTED.sub(" ", without_sending(text))
     text = TREND_WORDS.sub(" ", text) if part.intent is Intent.TREND else text
     if part.intent is Intent.COMPARE:
@@ -83,7 +93,7 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         share=share,
         majority=majority,
         share_of=_share_of(part, sources, sides) if share or majority else None,
-        lacking=part.intent is Intent.COUNT and bool(_LACKING.search(text)),
+        lacking=lacking,
         distinct=not sides and bool(_DISTINCT.search(text)),
         grouped=part.intent is Intent.COUNT and bool(part.by_attribute or GROUPED.search(text)),
         uncountable=_uncountable(part, text, sides),
@@ -178,7 +188,8 @@ def _with_attributes(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Par
         replace(place, filters=replace(place.filters, attributes=(*place.filters.attributes, *chosen))) for place in part.places
     )
     filters = replace(part.filters, attributes=(*part.filters.attributes, *chosen))
-    return replace(part, filters=filters, places=limited, attributes=chosen), text
+    said = tuple((one.attribute.key, one.attribute.value) for one in named if _SAID_OF.search(told[: one.start]))
+    return replace(part, filters=filters, places=limited, attributes=said or chosen, told=bool(said)), text
 
 
 def _of_account(part: Part, text: str, themes: tuple[Named, ...], has_account: Callable[[str], bool]) -> tuple[Part, str]:

@@ -144,9 +144,9 @@ class Counter:
         if part.places:
             whole = (self._everyone(part),) if part.share or part.majority else ()
             return (*(count_draft(*each) for each in self._in_places(part)), *whole)
-        if part.attributes and (part.share or part.majority) and not part.sides:
-            part = replace(part, share=False, majority=False)
-            return (count_draft(self._side_proof(None, part), None, part), self._everyone(part))
+        if part.attributes and (part.share or part.majority) and (part.told or not part.sides):
+            part, side = replace(part, share=False, majority=False), self.side_of(part)
+            return (count_draft(self._side_proof(side, part), side, part), self._everyone(part))
         if part.rating is not None and part.share and not part.sides:
             everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, share=False)
             return tuple(count_draft(self._side_proof(None, each), None, each) for each in (replace(part, share=False), everyone))
@@ -161,7 +161,17 @@ class Counter:
         proof = self._side_proof(side, part)
         if (part.share or part.majority) and proof.denominator < self.min_share_documents:
             return TooFew(proof.denominator, proof.doc_ids, "a share")
+        if proof.value == 0 and side is not None and (meant := self._attribute_instead(side, part)):
+            return meant
         return (count_draft(proof, side, part),)
+
+    def _attribute_instead(self, side: Side, part: Part) -> tuple[Draft, ...]:
+        """Documents with an attribute of that value, when none holds the word itself: *complaints about Swift*, the courier."""
+        called = [one for one in self.attributes().seen if one.spelled.lower() == side.label.lower()]
+        if side.theme is not None or len(called) != 1 or '"' in (side.match or "") or _asks_for_words(part.question):
+            return ()
+        valued = _valued(part, called[0])
+        return (count_draft(self._side_proof(None, valued), None, valued),)
 
     def _lacking(self, part: Part) -> tuple[Draft, ...]:
         """How many documents do not have what is counted; beside all of them when it is a limit (*not from Berlin*)."""
@@ -184,7 +194,8 @@ class Counter:
         """How many documents there are, whatever attributes the question names."""
         kept = tuple(attribute for attribute in part.filters.attributes if attribute not in part.attributes)
         every = replace(part, filters=replace(part.filters, attributes=kept), share=False, majority=False)
-        return count_draft(self._side_proof(None, every), None, every)
+        side = self.side_of(every)
+        return count_draft(self._side_proof(side, every), side, every)
 
     def _by_attribute(self, part: Part, key: str) -> tuple[Draft, ...]:
         """How many documents each value of an attribute has, the most frequent first; none when a value that was not seen may have more."""
@@ -206,7 +217,7 @@ class Counter:
     def _too_few(self, part: Part) -> TooFew | None:
         """Whether a share would be of too few documents, whatever is counted among them."""
         whole = replace(part.filters, rating_min=None, rating_max=None) if part.rating else part.filters
-        if not part.sides:
+        if part.told or not part.sides:
             whole = replace(whole, attributes=tuple(each for each in whole.attributes if each not in part.attributes))
         found = self._run("documents", whole, None, part)
         return TooFew(found.found.total, found.proof().doc_ids, "a share") if 0 < found.found.total < self.min_share_documents else None
@@ -327,7 +338,7 @@ def _asks_for_words(question: str) -> bool:
 def _valued(part: Part, attribute: Attribute) -> Part:
     """The part limited to one value of an attribute."""
     filters = replace(part.filters, attributes=(*part.filters.attributes, (attribute.key, attribute.value)))
-    return replace(part, filters=filters, places=(Place(attribute.spelled, filters),))
+    return replace(part, filters=filters, places=(Place(attribute.spelled, filters),), share=False, majority=False)
 
 
 def _finer(interval: Interval) -> tuple[Interval, ...]:

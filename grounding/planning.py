@@ -16,6 +16,7 @@ from grounding.periods import Period, period_in
 from grounding.places import compared_times
 from grounding.question_parts import Part, Place, Plan
 from grounding.small_talk import is_small_talk, without_courtesy
+from grounding.spelling import respelled
 from grounding.tallies import counts_documents, counts_most, ranks
 from grounding.words import words
 from search.documents import Filters
@@ -26,7 +27,7 @@ MAX_PARTS = 4
 
 def plan(question: str, filters: Filters, vocabulary: Vocabulary, *, now: datetime, zone: ZoneInfo) -> Plan:
     """Take ``question`` apart. The vocabulary is asked only where a rule needs it."""
-    asked = without_courtesy(question)
+    asked = respelled(without_courtesy(question), (_FRAME,))
     if is_small_talk(asked):
         return Plan(question, (Part(asked, Intent.SMALL_TALK, Form.FACT, filters),))
     parts = tuple(_part(text, filters, vocabulary, now, zone) for text in parts_of(asked))
@@ -91,6 +92,15 @@ def _part(text: str, filters: Filters, vocabulary: Vocabulary, now: datetime, zo
     return within_theme(part, subject, vocabulary)
 
 
+def _lists_numbers(text: str) -> bool:
+    """*Tickets per plan*: documents, told apart, and no question."""
+    return not ASKING.match(text) and bool(_APART.search(text)) and has_any(text, DOCUMENT_NOUNS | COMPLAINT_NOUNS)
+
+
+_APART = re.compile(r"\b(?:per|by|for each)\b", re.IGNORECASE)
+_FRAME = " ".join(sorted(DOCUMENT_NOUNS | PERSON_NOUNS | COMPLAINT_NOUNS))
+
+
 def _of_writers_with(filters: Filters, text: str, vocabulary: Vocabulary) -> tuple[Filters, str]:
     """Limited to an attribute of those who wrote, where the question says so: *users in Berlin*, *free plan customers*; elsewhere it is part of the fact."""
     if not (has_any(text, PERSON_NOUNS | DOCUMENT_NOUNS) and has_any(text, REPORT_VERBS | COMPLAINT_NOUNS | PRAISE_NOUNS)):
@@ -116,6 +126,8 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
         return Intent.TREND
     if intent is Intent.EVIDENCE and ranks(text) and (key := key_in(text, vocabulary.attributes())) is not None:
         return Intent.TOP if counts_most(without_key(text, key), lambda told: names_theme(told, vocabulary.themes())) else intent
+    if intent is Intent.EVIDENCE and _lists_numbers(text) and key_in(text, vocabulary.attributes()) is not None:
+        return Intent.COUNT
     if intent in (Intent.COUNT, Intent.COMPARE, Intent.TREND):
         times = compared_times(text, today) if intent is Intent.COMPARE else ()
         period = None if times else period_in(text, today)
@@ -135,7 +147,7 @@ def of_one_account(part: Part, account: str) -> Part:
 
 
 def _of_account(intent: Intent, text: str, account: str) -> tuple[Intent, str]:
-    rest = re.sub(rf"\b(?:account|customer|client|company|tenant)\b|{re.escape(account)}", " ", text, flags=re.IGNORECASE)
+    rest = re.sub(rf"\b(?:account|customer|client|company|tenant)\b|{re.escape(account)}(?:['’]s\b)?", " ", text, flags=re.IGNORECASE)
     nothing_else = intent is Intent.EVIDENCE and not subject_words(rest)
     return (Intent.ACCOUNT if nothing_else else intent), rest
 

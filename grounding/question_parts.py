@@ -41,7 +41,8 @@ class Part:
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
     are; ``grouped`` for a number of documents by each of them; ``uncountable`` names what is counted by nothing here: feelings, the language of
     texts, an average. ``attributes`` are those of the filters that the
-    question names, ``by_attribute`` the name of one by whose values it wants documents told apart. ``lacking`` asks for documents that do *not* have what is
+    question names, ``told`` when it says them of what is counted (*what share of crashes is from
+    Berlin*), ``by_attribute`` the name of one by whose values it wants documents told apart. ``lacking`` asks for documents that do *not* have what is
     counted, or that carry no theme. ``places`` are compared instead of ``sides``,
     which then say what is counted in each. ``share_of`` marks a share of documents that are of the source or account in the filters. ``search`` is
     another wording that a planner wants searched beside ``subject``, never instead of it; ``ruled`` is the part as the rules read it, when a planner
@@ -70,6 +71,7 @@ class Part:
     uncountable: Uncountable = ""
     attributes: tuple[tuple[str, Scalar], ...] = ()
     by_attribute: str | None = None
+    told: bool = False
     lacking: bool = False
     period: Period | None = None
     time_zone: str = "UTC"

@@ -37,6 +37,8 @@ _OPENING = re.compile(
     r"\A\W*(?:do|are|were|did|have|is)\s+(?:most|the majority|more than half)(?: of)? |\b(?:more|fewer|less) ",
     re.IGNORECASE,
 )
+_UNITS = frozenset("seconds minutes hours days weeks months years euros dollars pounds percent kilometres kilometers miles degrees".split())
+"""What is measured by these is a fact that some text may state."""
 _DETERMINERS = frozenset("the our my these those all of different distinct".split())
 _AUXILIARIES = frozenset("do does did have has had".split())
 _POSSIBLE = re.compile(r"\b(?:can|could|may|should|must|might)\b(?!['’])")
@@ -55,6 +57,8 @@ def counts_documents(text: str, names_theme: Callable[[], bool]) -> bool:
     counted = text[opening.end() :]
     found = words(counted)
     at = _head(found)
+    if at is None and found and found[0].lower in _UNITS:
+        return False
     if at is None:
         return not subject_words(counted) or found[0].lower in _SAYING or names_theme()
     noun, rest, told = found[at].lower, found[at + 1 :], counted[found[at].end :]
@@ -63,20 +67,21 @@ def counts_documents(text: str, names_theme: Callable[[], bool]) -> bool:
     return _said(noun, rest, told) or names_theme()
 
 
-_MOST = re.compile(r"\b(?:the )?most\b(?P<what>[^?.!]*)", re.IGNORECASE)
+_MOST = re.compile(r"\b(?:the )?(?:most|more(?!.*\bthan\b))\b(?P<what>[^?.!]*)", re.IGNORECASE)
+_TOP = re.compile(r"\A\W*(?:the )?top\b", re.IGNORECASE)
 _BY_HOW_OFTEN = frozenset("often frequently".split())
 
 
 def ranks(text: str) -> bool:
     """Whether ``text`` asks what is most."""
-    return bool(_MOST.search(text))
+    return bool(_MOST.search(text) or _TOP.search(text))
 
 
 def counts_most(text: str, names_theme: Callable[[str], bool]) -> bool:
     """Whether the most of something that is counted here is asked for: documents, trouble or a theme (*the most login problems*), or who complains the most."""
     found = _MOST.search(text)
     if found is None:
-        return False
+        return bool(_TOP.search(text))
     what = words(found["what"])
     if not what or what[0].lower in _BY_HOW_OFTEN:
         return any(word.lower in _SAYING | SENDING for word in words(text[: found.start()]))

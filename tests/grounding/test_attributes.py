@@ -219,3 +219,32 @@ def test_documents_outside_an_attribute_are_told_by_the_part_and_the_whole(desk:
     outcome = desk.ask("How many tickets are not from York?")
     assert outcome.answer is not None
     assert [claim.text for claim in outcome.answer.claims] == ["There are 3 documents with city “York”.", "There are 7 documents."]
+
+
+@pytest.mark.parametrize(
+    ("question", "claims"),
+    [
+        (
+            "What share of crash reviews is from Berlin?",
+            ["2 of 3 documents with city “Berlin” have the theme “crash”.", "3 of 6 documents have the theme “crash”."],
+        ),
+        ("Top 2 cities", ["“Berlin” has more documents than “Hamburg”: 3 against 2.", "There are 3 documents with city “Berlin”."]),
+        ("reviews per plan", ["There are 4 documents with plan “pro”.", "There are 2 documents with plan “free”."]),
+        ("How many complaints about Munich?", ["There is 1 document with city “Munich”."]),
+        ("how many revews from Berlin", ["There are 3 documents with city “Berlin”."]),
+    ],
+)
+def test_other_ways_to_ask_by_attribute(desk: Desk, question: str, claims: list[str]) -> None:
+    desk.load(REVIEWS)
+    outcome = desk.ask(question)
+    assert outcome.answer is not None, outcome.refusal
+    assert [claim.text for claim in outcome.answer.claims][: len(claims)] == claims
+
+
+def test_documents_that_did_not_come_by_a_source_are_told_by_the_part_and_the_whole(desk: Desk) -> None:
+    desk.load(
+        [record("e1", "Parcel late.", source="email"), record("c1", "Parcel lost.", source="chat"), record("c2", "Ok.", source="chat")]
+    )
+    outcome = desk.ask("How many tickets were not sent by email?")
+    assert outcome.answer is not None
+    assert [claim.text for claim in outcome.answer.claims] == ["There is 1 document from source “email”.", "There are 3 documents."]
