@@ -58,6 +58,7 @@ _SAID_OF = re.compile(
     r"\b(?:is|are|was|were|be|been|come|comes|came|sent|written)\s+(?:(?:from|in|on|at|with|of|by|via|through)\s+)?(?:(?:the|our|a)\s+)?\Z",
     re.IGNORECASE,
 )
+_EXCLUDES = re.compile(r"\bbut (?:not|no|without)\b|\bexcept\b|\bexcluding\b|\bother than\b", re.IGNORECASE)
 _BY_LANGUAGE = re.compile(
     rf"\b(?:in|written in)\s+(?:{'|'.join(LANGUAGE_NAMES)})\b|\b(?:{'|'.join(LANGUAGE_NAMES)})[ -]language\b", re.IGNORECASE
 )
@@ -104,6 +105,8 @@ def _uncountable(part: Part, text: str, sides: tuple[Side, ...]) -> Uncountable:
     """What the question wants counted by and no document is stored with."""
     if _BY_LANGUAGE.search(text) and (not sides or all(side.theme is None and '"' not in (side.match or "") for side in sides)):
         return "language"
+    if part.intent is Intent.COUNT and _EXCLUDES.search(_QUOTED.sub(" ", text)):
+        return "exclusion"
     return "feelings" if not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS) else ""
 
 

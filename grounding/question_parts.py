@@ -11,7 +11,7 @@ from search.aggregation import Interval
 from search.documents import Filters, Scalar
 from search.listing import filters_as_json
 
-Uncountable = Literal["", "feelings", "language", "average"]
+Uncountable = Literal["", "feelings", "language", "average", "exclusion"]
 Dimension = Literal["theme", "source", "account"]
 
 

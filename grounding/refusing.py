@@ -127,6 +127,10 @@ _UNCOUNTABLE = {
         "How many documents are in a language cannot be counted: they can be limited to themes, ratings, sources, accounts and attributes, not to languages.",
         "Store the language as an attribute as well, or ask how many contain certain words.",
     ),
+    "exclusion": (
+        "Documents that have one thing and lack another are not counted together here.",
+        "Ask how many have the one, and how many have both.",
+    ),
     "average": (
         "Ratings are counted here, not averaged.",
         "Ask how many have a rating of 4 or more, or of 2 or less.",

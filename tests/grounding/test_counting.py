@@ -422,3 +422,13 @@ def test_the_month_with_the_most_documents_is_told(desk: Desk) -> None:
     answer = desk.ask("In which month were there the most tickets?").answer
     assert answer is not None
     assert "The peak is the month of 2026-09: 3 of 7 documents." in [claim.text for claim in answer.claims]
+
+
+@pytest.mark.parametrize(
+    "question", ["How many reviews mention sync but not crashes?", "How many reviews are about anything other than sync?"]
+)
+def test_what_has_one_thing_and_lacks_another_is_not_counted_as_if_it_had_both(desk: Desk, question: str) -> None:
+    desk.load([record("r-1", "Sync fails."), record("r-2", "Sync crashes.")])
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert "lack another" in refusal.message
