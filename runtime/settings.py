@@ -52,7 +52,9 @@ class Settings(BaseSettings):
         "Certificate and host name are always checked",
     )
     engine_client_cert_file: Path | None = Field(None, description="file with our certificate (PEM), for clusters that ask for one")
-    engine_client_key_file: Path | None = Field(None, description="file with its key (PEM, not encrypted); blank = in the certificate's file")
+    engine_client_key_file: Path | None = Field(
+        None, description="file with its key (PEM, not encrypted); blank = in the certificate's file"
+    )
     index_prefix: str = Field("wa", pattern=r"^[a-z][a-z0-9]{0,15}$", description="first part of every index name in OpenSearch")
     engine_timeout_s: float = Field(10.0, gt=0, le=300, description="longest wait for one call to the engine")
     embedder: str = Field(
@@ -171,6 +173,9 @@ class Settings(BaseSettings):
     monitor_interval_s: float = Field(60.0, ge=1, le=86_400, description="how often due monitors, jobs and deliveries are looked for")
     monitor_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one evaluation of a monitor")
     worker_concurrency: int = Field(2, ge=1, le=256, description="pieces of work one worker process does at once")
+    worker_tenant_pieces: int = Field(
+        0, ge=0, le=256, description="pieces of one tenant that a worker behind a broker does at once; 0 = all of its processes but one"
+    )
     worker_time_limit_s: float = Field(
         300.0, ge=1, le=3600, description="hard time limit of one piece of work; the soft one is a tenth earlier"
     )

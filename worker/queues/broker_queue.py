@@ -19,6 +19,7 @@ from worker.queues.broker_errors import translated
 from worker.queues.celery_app import DO, HEARTBEAT, SPREAD, TICKS, celery_app
 from worker.queues.ledger import Ledger, open_ledger
 from worker.queues.liveness import health
+from worker.queues.shares import Parked
 
 AT_ONCE = 10_000
 """Pieces of a tick that are noted in one round trip."""
@@ -86,6 +87,26 @@ class BrokerQueue:
         for work in pieces:
             self.ledger.queued(work, self.ledger.spans.queued_s)
             self._publish(DO, _arguments(work), self._queue_of(work.duty), apart=True)
+
+    def admit(self, work: Work, outages: int) -> bool:
+        """Whether the piece may be done now; one beyond its tenant's share waits until another of the tenant is over."""
+        admitted = self.ledger.shares.enter(work, outages)
+        if not admitted:
+            self.ledger.queued(work, self.ledger.spans.queued_s)
+        return admitted
+
+    def resume(self, tenant: Tenant) -> None:
+        """A piece of the tenant is over: the next that waits for its turn goes back into its queue. Raises as :meth:`enqueue`."""
+        self._resume(self.ledger.shares.next_of(tenant))
+
+    def resume_all(self) -> None:
+        """The same for every tenant, in case whoever should have done it died. Raises as :meth:`enqueue`."""
+        for parked in self.ledger.shares.next_of_each():
+            self._resume(parked)
+
+    def _resume(self, parked: Parked | None) -> None:
+        if parked is not None:
+            self._publish(DO, (*_arguments(parked.work), parked.outages), self._queue_of(parked.work.duty), apart=True)
 
     def ask_for_heartbeat(self) -> None:
         """Have a pool process say that it lives. Raises as :meth:`enqueue`."""

@@ -18,6 +18,7 @@ from runtime.settings import Settings
 from worker.duties import Work
 from worker.queues.broker_errors import BROKER, translated
 from worker.queues.broker_settings import key_prefix
+from worker.queues.shares import Shares
 
 COUNTED_FOR_S = 86_400
 SILENCED_FOR_S = 600
@@ -58,11 +59,13 @@ class Spans:
 class Ledger:
     """Safe to share between threads; each process opens its own."""
 
-    def __init__(self, client: Any, guard: Guard, prefix: str, spans: Spans) -> None:
+    def __init__(self, client: Any, guard: Guard, prefix: str, spans: Spans, most: int) -> None:
+        """``most`` is how many pieces of one tenant a worker does at once."""
         self._client = client
         self.guard = guard
         self._prefix = prefix
         self.spans = spans
+        self.shares = Shares(client, self._call, prefix, most, lease_ms=_ms(spans.lease_s), kept_ms=_ms(spans.queued_s))
 
     def announce(self, pieces: Sequence[Work], *, kept_s: float, though_running: bool = False) -> list[Work]:
         """The pieces that nobody was told of yet, noted as queued from now on. Running ones count as told of, unless ``though_running``: what was
@@ -87,12 +90,14 @@ class Ledger:
 
     @contextmanager
     def running(self, work: Work) -> Iterator[None]:
-        """Note that the work runs, as long as this process lives and the body lasts; nothing is noted afterwards."""
+        """Note that the work runs and holds a place of its tenant's share, as long as this process lives and the body lasts; nothing is noted
+        afterwards."""
         over = threading.Event()
 
         def renew() -> None:
             while True:
                 self._try(lambda: self._client.set(self._pending(work), RUNNING, px=_ms(self.spans.lease_s)), None)
+                self.shares.renew(work)
                 if over.wait(self.spans.lease_s / 3):
                     return
 
@@ -104,6 +109,7 @@ class Ledger:
             over.set()
             renewing.join()
             self._try(lambda: self._client.delete(self._pending(work)), None)
+            self.shares.leave(work)
 
     def attempt(self, work: Work) -> int:
         """Count an attempt before it begins, so that one that ends its process is counted too; returns how many there were."""
@@ -187,7 +193,8 @@ class Ledger:
 def open_ledger(settings: Settings, clock: Clock) -> Ledger:
     """The notes of this deployment; connects at the first call."""
     client = redis_client(settings.redis_url, settings.redis_timeout_s)
-    return Ledger(client, broker_guard(settings, clock), key_prefix(settings), Spans.of(settings))
+    most = settings.worker_tenant_pieces or max(1, settings.worker_concurrency - 1)
+    return Ledger(client, broker_guard(settings, clock), key_prefix(settings), Spans.of(settings), most)
 
 
 def broker_guard(settings: Settings, clock: Clock) -> Guard:

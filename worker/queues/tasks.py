@@ -112,12 +112,22 @@ def _traced(name: str, function: Callable[..., None]) -> Callable[..., None]:
 
 
 def do_piece(working: Working, queue: BrokerQueue, work: Work, outages: int) -> None:
-    """One delivery of one piece of work, to its end; then what follows from that."""
+    """One delivery of one piece of work, unless its tenant has its share already."""
+    if queue.admit(work, outages):
+        try:
+            _do_admitted(working, queue, work, outages)
+        finally:
+            with_broker(lambda: queue.resume(work.tenant))
+
+
+def _do_admitted(working: Working, queue: BrokerQueue, work: Work, outages: int) -> None:
+    """To its end; then what follows from that."""
     performer, ledger = Performer(working), queue.ledger
     attempt = Attempt(ledger.attempt(work), outages)
     if attempt.number > working.settings.worker_max_deliveries:
         performer.lost(work, attempt.number - 1)
         ledger.given_up(work)
+        ledger.shares.leave(work)
         return
     with ledger.running(work):
         ending = performer.perform(work, attempt)
@@ -142,6 +152,7 @@ def tick_once(working: Working, queue: BrokerQueue) -> None:
     if not queue.ledger.first_tick(now):
         return
     with_broker(queue.ask_for_heartbeat)
+    with_broker(queue.resume_all)
     _note_age(working, queue, now)
     with_broker(lambda: queue.spread(chain.from_iterable(due_of(duty, now, working.metrics) for duty in working.duties.values())))
 

@@ -188,3 +188,37 @@ def test_celery_is_set_up_so_that_nothing_is_lost_or_run_twice_at_once() -> None
     assert (conf.worker_prefetch_multiplier, conf.task_ignore_result, conf.result_backend) == (1, True, None)
     assert conf.task_soft_time_limit < conf.task_time_limit < conf.broker_transport_options["visibility_timeout"]
     assert not conf.task_always_eager
+
+
+@live
+def test_a_tenant_has_its_share_of_a_worker_and_the_rest_of_its_pieces_wait_in_order(ledger: Ledger) -> None:
+    first, second, third = pieces("a", "b", "c")
+    (other,) = pieces("a", tenant="globex")
+    assert [ledger.shares.enter(work, 0) for work in (first, second, third, other)] == [True, False, False, True]
+    assert ledger.shares.enter(first, 0), "a piece that is delivered again has its place already"
+    ledger.shares.leave(first)
+    parked = ledger.shares.next_of("acme")
+    assert parked is not None
+    assert parked.work == second
+    assert ledger.shares.enter(second, 0)
+    assert [each.work for each in ledger.shares.next_of_each()] == [third]
+    assert list(ledger.shares.next_of_each()) == []
+
+
+@live
+def test_outages_are_kept_with_a_piece_that_waits_for_its_turn(queue: BrokerQueue, settings: Settings) -> None:
+    first, second = pieces("a", "b")
+    assert queue.admit(first, 0)
+    assert not queue.admit(second, 3)
+    assert waiting(settings, "monitors") == []
+    queue.resume(ACME)
+    assert waiting(settings, "monitors") == [["windows", "acme", ["b"], 3]]
+    queue.resume_all()
+    assert len(waiting(settings, "monitors")) == 1
+
+
+def test_without_the_broker_nobody_is_held_back() -> None:
+    ledger = open_ledger(read_settings({}, redis_url=nobody_listening().replace("http", "redis")), SystemClock())
+    assert all(ledger.shares.enter(work, 0) for work in pieces("a", "b", "c"))
+    assert list(ledger.shares.next_of_each()) == []
+    ledger.close()

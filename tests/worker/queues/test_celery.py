@@ -38,6 +38,21 @@ def test_a_worker_does_what_is_due_what_follows_and_what_it_is_told_of(plant: Pl
     assert follows.key == ("w3",)
 
 
+def test_a_tenant_whose_pieces_are_slow_leaves_a_process_for_the_others(plant: Plant) -> None:
+    slow = [f"slow{number}" for number in range(6)]
+    for window in slow:
+        plan(plant.state, window, mode="waits")
+    plant.start("both", WA_WORKER_TIME_LIMIT_S="60", WA_WORKER_VISIBILITY_TIMEOUT_S="90")
+    assert next(plant.channel.heard()).startswith("started:slow")
+    for number in range(3):
+        plan(plant.state, f"quick{number}", tenant="globex")
+    told = plant.channel.await_all(*(f"finished:quick{number}" for number in range(3)))
+    assert not [each for each in told if "slow" in each], "the slow tenant held both processes, or was done"
+    for window in slow:
+        plant.channel.allow(window)
+    plant.channel.await_all(*(f"finished:{window}" for window in slow))
+
+
 def test_poison_becomes_a_dead_letter_after_bounded_attempts_and_the_others_go_on(plant: Plant) -> None:
     for mode in ("raises", "invalid", "dies", "hangs", "deaf"):
         plan(plant.state, mode, mode=mode)
