@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grounding.addressing import speaks_to_the_machine
-from grounding.asking import asks
+from grounding.asking import asks, replies
 from grounding.matching import found, shared
 from grounding.name_matching import share_of_names_missing
 from grounding.question_kinds import CAUSE, OPEN, YES_NO, Question, offers, read_question
@@ -151,7 +151,8 @@ def _places(candidate: Candidate) -> tuple[_Place, ...]:
     orders = any(speaks_to_the_machine(window.text) for window in singles)
     before = ("", *(window.text if asks(window.text) else "" for window in singles))
     return tuple(
-        _Place(candidate, window, orders, "" if asks(window.text) else asked) for window, asked in zip(singles, before, strict=False)
+        _Place(candidate, window, orders, asked if asked and replies(window.text, asked) else "")
+        for window, asked in zip(singles, before, strict=False)
     )
 
 

@@ -26,6 +26,18 @@ _REQUEST = re.compile(
 )
 
 
+_SPEAKER = re.compile(r"\W*([A-Z][\w.'’ -]{0,24}):\s")
+_ANSWERING = re.compile(r"\W*(?:yes|no|yeah|yep|nope|sure|of course|certainly|unfortunately)\b", re.IGNORECASE)
+
+
+def replies(sentence: str, question: str) -> bool:
+    """Whether ``sentence``, right behind ``question``, is a reply to it: another speaks (*Agent: …*), or it begins as replies do. Whoever asks mostly goes on
+    with why they ask."""
+    asker, speaker = _SPEAKER.match(question), _SPEAKER.match(sentence)
+    another = speaker is not None and (asker is None or asker[1] != speaker[1])
+    return not asks(sentence) and (another or bool(_ANSWERING.match(sentence)))
+
+
 def asks(sentence: str) -> bool:
     """Whether ``sentence`` is a question, with or without its mark, or asks to be told something."""
     return bool(_MARK.search(sentence) or _OPENING.match(sentence) or _REQUEST.match(sentence))

@@ -219,3 +219,13 @@ def test_a_reason_for_what_nobody_says_is_not_answered(desk: Desk, question: str
 def test_a_reason_for_what_is_said_is_answered(desk: Desk) -> None:
     desk.load([record("d1", "Surgery was postponed twice because of a lack of anaesthetists."), record("d2", "The surgery went well.")])
     assert desk.ask("Why was the surgery postponed?").answer is not None
+
+
+def test_whoever_asks_and_goes_on_has_not_replied(desk: Desk) -> None:
+    desk.load([record("c1", "Is Ledgerly certified under ISO 27001? Our auditor asks."), record("c2", "Ledgerly exports are slow.")])
+    assert desk.ask("Is Ledgerly certified under ISO 27001?").refusal is not None
+
+
+def test_a_reply_without_a_speaker_is_told_by_how_it_begins(desk: Desk) -> None:
+    desk.load([record("c1", "Do you ship to Norway? No, only within the EU."), record("c2", "The parcel came late.")])
+    assert desk.ask("Do you ship to Norway?").answer.claims[0].text == "No, only within the EU."  # type: ignore[union-attr]
