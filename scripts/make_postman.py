@@ -127,7 +127,10 @@ FOLDERS: Mapping[str, tuple[Call, ...]] = {
         Call("saveMonitor", {"input": {**MONITOR, "expectedVersion": 7}}, "CONFLICT: somebody changed it meanwhile", fails="CONFLICT"),
     ),
     "Cleaning up": (
-        Call("deleteDocuments", {"docIds": ["tour-1", "tour-2", "tour-3", "tour-4"]}, holds=("deleteDocuments.deleted >= 3",)),
+        Call("deleteDocuments", {"docIds": ["tour-1", "tour-2", "tour-3", "tour-4"]}, keeps={"receiptId": "deleteDocuments.receipt.receiptId"},
+             holds=("deleteDocuments.deleted >= 3",)),
+        Call("erasureReceipts", {"first": 5}, holds=("erasureReceipts.receipts.length > 0",)),
+        Call("erasureReceipt", {"receiptId": "{{receiptId}}"}, holds=("erasureReceipt.scope === 'IDS'",)),
     ),
 }  # fmt: skip
 

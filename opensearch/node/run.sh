@@ -46,7 +46,7 @@ build_once() {   # under a lock, so that two test runs on one checkout do not bu
 build_now() {
   command -v mvn >/dev/null || fail "mvn is not on PATH; it fetches the OpenSearch jars"
   rm -rf "$build"; mkdir -p "$build/classes"
-  mvn -q -B -Dstyle.color=never -f "$here/pom.xml" -P "$line" -Dout="$build" package || fail "mvn could not fetch the jars listed in $here/pom.xml"
+  mvn -q -B -Dstyle.color=never -f "$here/pom.xml" -P "$line" -Dout="$build" package >&2 || fail "mvn could not fetch the jars listed in $here/pom.xml"
   "$jdk/bin/javac" -proc:none -Xlint:-options -cp "$build/lib/*:$build/knn/*" -d "$build/classes" "$here/LocalNode.java" "$here/$sources/ClasspathNode.java"
   cp "$here/log4j2.properties" "$build/classes/"
   touch "$build/complete"
