@@ -92,7 +92,6 @@ def test_nothing_of_the_sample_corpus_is_masked() -> None:
     with read_rows(SAMPLE, ReadOptions()) as rows:
         found = preview(rows, replace(MASKED, masking=replace(ALL, region="US")))
         counts = dict(found.masked)
-    print(f"false positives in {found.received} rows: {counts}")
     assert (found.received, counts) == (2999, {})
 
 
@@ -110,7 +109,6 @@ def test_of_made_up_numbers_that_are_none_few_are_taken_for_cards_or_phones() ->
             ]
         )
         wrong += ALL.text(said) != said
-    print(f"false positives in {lines} lines of numbers: {wrong}")
     assert wrong <= lines / 1_000
 
 
