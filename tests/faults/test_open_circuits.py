@@ -147,6 +147,9 @@ QUEUE: Uses = {
     "spread": lambda it: it.spread([WORK]),
     "deliver": lambda it: it.deliver([WORK]),
     "ask_for_heartbeat": lambda it: it.ask_for_heartbeat(),
+    "admit": lambda it: it.admit(WORK, 0),
+    "resume": lambda it: it.resume(TENANT),
+    "resume_all": lambda it: it.resume_all(),
 }
 CACHE: Uses = {
     "get": lambda it: it.get(TENANT, "n"),
