@@ -65,7 +65,7 @@ class Ledger:
         self.guard = guard
         self._prefix = prefix
         self.spans = spans
-        self.shares = Shares(client, self._call, prefix, most, lease_ms=_ms(spans.lease_s), kept_ms=_ms(spans.queued_s))
+        self.shares = Shares(client, self._try, prefix, most, lease_ms=_ms(spans.lease_s), kept_ms=_ms(spans.queued_s))
 
     def announce(self, pieces: Sequence[Work], *, kept_s: float, though_running: bool = False) -> list[Work]:
         """The pieces that nobody was told of yet, noted as queued from now on. Running ones count as told of, unless ``though_running``: what was
@@ -109,7 +109,6 @@ class Ledger:
             over.set()
             renewing.join()
             self._try(lambda: self._client.delete(self._pending(work)), None)
-            self.shares.leave(work)
 
     def attempt(self, work: Work) -> int:
         """Count an attempt before it begins, so that one that ends its process is counted too; returns how many there were."""

@@ -10,12 +10,9 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from runtime.errors import Unavailable
 from worker.duties import Work
-
-T = TypeVar("T")
 
 ENTER = """
 local now = redis.call('TIME')
@@ -56,11 +53,11 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Of one worker: all processes of one parent. ``most`` is how many pieces of one tenant it does at once; ``call`` makes one guarded call to the broker
-    and raises ``Unavailable``. Without the broker nobody is held back."""
+    """Of one worker: all processes of one parent. ``most`` is how many pieces of one tenant it does at once; ``attempt`` makes one guarded call to the
+    broker, or gives its second argument where that cannot be made. Without the broker nobody is held back."""
 
     client: Any
-    call: Callable[[Callable[[], Any]], Any]
+    attempt: Callable[[Callable[[], Any], Any], Any]
     prefix: str
     most: int
     lease_ms: int
@@ -71,25 +68,24 @@ class Shares:
         keys = (self._running(work.tenant), self._waiting(work.tenant), self._tenants)
         written = json.dumps([work.duty, work.tenant, list(work.key), outages])
         arguments = (work.work_id, self.most, self.lease_ms, written, self.kept_ms, work.tenant)
-        return bool(self._try(lambda: self.client.eval(ENTER, len(keys), *keys, *arguments), 1))
+        return bool(self.attempt(lambda: self.client.eval(ENTER, len(keys), *keys, *arguments), 1))
 
     def renew(self, work: Work) -> None:
         """The piece is still being done."""
-        self._try(lambda: self.client.eval(RENEW, 1, self._running(work.tenant), work.work_id, self.lease_ms), None)
+        self.attempt(lambda: self.client.eval(RENEW, 1, self._running(work.tenant), work.work_id, self.lease_ms), None)
 
     def leave(self, work: Work) -> None:
         """The piece is being done no more."""
-        self._try(lambda: self.client.zrem(self._running(work.tenant), work.work_id), None)
+        self.attempt(lambda: self.client.zrem(self._running(work.tenant), work.work_id), None)
 
     def next_of(self, tenant: str) -> Parked | None:
         """The tenant's piece that has been parked longest; it is parked no more."""
-        written = self._try(lambda: self.client.eval(NEXT, 2, self._waiting(tenant), self._tenants, tenant), None)
+        written = self.attempt(lambda: self.client.eval(NEXT, 2, self._waiting(tenant), self._tenants, tenant), None)
         return _read(written) if written is not None else None
 
     def next_of_each(self) -> Iterator[Parked]:
         """The same of every tenant that has one."""
-        none: set[bytes] = set()
-        for tenant in self._try(lambda: self.client.smembers(self._tenants), none):
+        for tenant in self.attempt(lambda: self.client.smembers(self._tenants), ()):
             parked = self.next_of(tenant.decode("utf-8", "replace"))
             if parked is not None:
                 yield parked
@@ -103,13 +99,6 @@ class Shares:
 
     def _waiting(self, tenant: str) -> str:
         return f"{self.prefix}parked:{tenant}"
-
-    def _try(self, call: Callable[[], T], otherwise: T) -> T:
-        try:
-            found: T = self.call(call)
-        except Unavailable:
-            return otherwise
-        return found
 
 
 def _read(written: bytes) -> Parked | None:

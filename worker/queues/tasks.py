@@ -117,6 +117,7 @@ def do_piece(working: Working, queue: BrokerQueue, work: Work, outages: int) -> 
         try:
             _do_admitted(working, queue, work, outages)
         finally:
+            queue.ledger.shares.leave(work)
             with_broker(lambda: queue.resume(work.tenant))
 
 
@@ -127,7 +128,6 @@ def _do_admitted(working: Working, queue: BrokerQueue, work: Work, outages: int)
     if attempt.number > working.settings.worker_max_deliveries:
         performer.lost(work, attempt.number - 1)
         ledger.given_up(work)
-        ledger.shares.leave(work)
         return
     with ledger.running(work):
         ending = performer.perform(work, attempt)
