@@ -6,7 +6,6 @@ them. Measured from the moment the evaluation has returned there to the moment t
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -17,10 +16,10 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+from benchmarks.hostile.server import serving
 from benchmarks.monitors import Measure
 from runtime.settings import read_settings
 from runtime.tenancy import tenant_named
@@ -30,9 +29,8 @@ from worker.opening import Service, open_service
 
 TENANT = tenant_named("subscriber")
 LIMIT_S = 2.0
-STARTS_WITHIN_S = 60.0
+HEARS_WITHIN_S = 60.0
 SUBSCRIBE = "subscription { digestPublished { digestId monitorId } }"
-PORT_OF = "http://127.0.0.1:"
 
 
 def main() -> None:
@@ -48,8 +46,8 @@ def main() -> None:
         store = f"sqlite:///{Path(folder) / 'store.db'}"
         with open_service(read_settings({}, engine_url=store)) as service:
             _lay_out(service, arguments.digests)
-        with _serving(store) as url, _evaluating(store) as other:
-            for measure in _measures(url, other, arguments.digests):
+        with serving(Path(folder), {"WA_ENGINE_URL": store}) as served, _evaluating(store) as other:
+            for measure in _measures(served.url, other, arguments.digests):
                 print(measure.line(), flush=True)
 
 
@@ -59,13 +57,13 @@ def _measures(url: str, other: "subprocess.Popen[str]", digests: int) -> Iterato
     delays = []
     with connect(url.replace("http://", "ws://") + "/graphql", subprotocols=[Subprotocol("graphql-transport-ws")]) as socket:
         socket.send(json.dumps({"type": "connection_init", "payload": {"x-tenant-id": TENANT}}))
-        socket.recv(STARTS_WITHIN_S)
+        socket.recv(HEARS_WITHIN_S)
         socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": SUBSCRIBE}}))
         time.sleep(1.0)  # the subscription begins with what is published from now on
         for number in range(digests):
             other.stdin.write(f"m-{number}\n")
             other.stdin.flush()
-            told = json.loads(socket.recv(STARTS_WITHIN_S))
+            told = json.loads(socket.recv(HEARS_WITHIN_S))
             seen = time.time()
             assert told["payload"]["data"]["digestPublished"]["monitorId"] == f"m-{number}", told
             delays.append(max(0.0, seen - float(other.stdout.readline())))
@@ -103,35 +101,6 @@ def _evaluating(store: str) -> Iterator["subprocess.Popen[str]"]:
         yield other
         assert other.stdin is not None
         other.stdin.close()
-
-
-@contextmanager
-def _serving(store: str) -> Iterator[str]:
-    """A server on a free port; it says which."""
-    environment = os.environ | {"WA_ENGINE_URL": store, "WA_LOG_FORMAT": "json"}
-    command = [sys.executable, "-m", "api.cli.main", "serve", "--port", "0"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603 (our own program)
-        assert server.stderr is not None
-        port = next(line.partition(PORT_OF)[2].split("/")[0].split()[0].strip('",.') for line in server.stderr if PORT_OF in line)
-        url = PORT_OF + port
-        _wait(url)
-        try:
-            yield url
-        finally:
-            server.terminate()
-            server.stderr.read()
-
-
-def _wait(url: str) -> None:
-    end = time.monotonic() + STARTS_WITHIN_S
-    while time.monotonic() < end:
-        try:
-            httpx.get(f"{url}/health", timeout=1.0).raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError(f"{url} did not start")
 
 
 if __name__ == "__main__":
