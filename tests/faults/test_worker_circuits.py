@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
 
 from tests.servers import ROOT, free_port
 from tests.worker.queues.conftest import Plant, broker, eventually, plant  # noqa: F401 (fixtures)
 from tests.worker.queues.windows import digests, plan
+from worker.queues.counts import CountsOfAllProcesses
 from worker.queues.guard_notes import FOLDER, forget_the_dead
 
 CHILD = """
@@ -22,6 +22,7 @@ from runtime.clock import SystemClock
 from runtime.errors import Unavailable
 from runtime.resilience import Guard
 from runtime.telemetry import Metrics
+from worker.queues.counts import CountsOfAllProcesses
 from worker.queues.guard_notes import guards_noted
 
 class Held:
@@ -55,7 +56,7 @@ def process_with(folder: Path, how: str) -> "subprocess.Popen[str]":
 
 def told(folder: Path) -> str:
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+    registry.register(CountsOfAllProcesses(folder))
     return generate_latest(registry).decode()
 
 
@@ -71,6 +72,13 @@ def test_the_circuits_of_all_processes_are_told_together_and_those_of_a_killed_o
         assert 'wa_retries_total{dependency="the index"} 2.0' in told(tmp_path)
         well.communicate(timeout=20)
     assert "wa_breaker_state{" not in told(tmp_path)
+
+
+def test_a_process_that_has_only_begun_to_count_spoils_nothing(tmp_path: Path) -> None:
+    with process_with(tmp_path, "ill") as ill:
+        (tmp_path / f"counter_{2**22 + 1}.db").touch()
+        eventually(lambda: 'wa_breaker_state{dependency="the index"} 2.0' in told(tmp_path), within_s=20)
+        ill.communicate(timeout=20)
 
 
 @pytest.mark.live("valkey")

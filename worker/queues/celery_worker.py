@@ -7,17 +7,18 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from celery import platforms, signals
 from celery.apps.beat import Beat
 from prometheus_client import CollectorRegistry, values
-from prometheus_client.multiprocess import MultiProcessCollector
 
 from runtime.settings import Settings
 from runtime.telemetry import configure_logging
 from worker.duties import QUEUES
 from worker.queues.celery_app import TICKS, celery_app
+from worker.queues.counts import CountsOfAllProcesses
 from worker.queues.guard_notes import FOLDER
 from worker.queues.metrics_port import serving_metrics
 from worker.queues.performing import Opening
@@ -100,7 +101,7 @@ def _metrics_of_all_processes(settings: Settings) -> Iterator[None]:
         os.environ[FOLDER] = folder
         values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+        registry.register(CountsOfAllProcesses(Path(folder)))
         try:
             with serving_metrics(settings, registry):
                 yield
