@@ -94,11 +94,11 @@ def _place(finding: Finding) -> tuple[int, float, str]:
 
 def same(first: Voice, second: Voice) -> bool:
     """Whether two sentences say the same."""
+    if normalised(first.text) == normalised(second.text):
+        return True
     close = float(first.vector @ second.vector)
     if close < UNLIKE:
         return False
-    if normalised(first.text) == normalised(second.text):
-        return True
     alike = near_copies(first.text, second.text) or (close >= PARAPHRASE and _shared(first.reading, second.reading) >= PARAPHRASE_WORDS)
     return alike and agree(first.reading, second.reading)
 

@@ -14,7 +14,7 @@ from grounding.overview import every_sentence, newest_hits
 from grounding.ports import Drafter, Verifier
 from grounding.proofs import NUMERIC, check
 from grounding.question_parts import Part
-from grounding.refusing import conflicting, not_answered, off_topic, unsupported
+from grounding.refusing import by_words_alone, conflicting, not_answered, off_topic, unsupported
 from grounding.relevance import passage_cosines, relevance
 from grounding.runs import PartResult, Run, final_claims, nothing_there
 from grounding.spelling import respelled
@@ -29,6 +29,12 @@ from search.retrieval import Retriever
 
 QUOTED = "sentences of the documents are quoted instead"
 """What a run does without a language model."""
+
+VERBATIM = "what is meant could not be compared, so only what documents say word for word is told"
+"""What a run does without the embedder."""
+
+MEANING = frozenset(("vector_leg", "embedder"))
+"""Parts without which documents are found and weighed by their words alone."""
 
 BESIDE = 5
 """Hits of a planner's wording that are read behind those of the question's own."""
@@ -63,7 +69,17 @@ class Readings:
         self._answerability = Answerability()
 
     def resolve(self, run: Run, result: PartResult) -> None:
-        """Fill ``result`` with claims or a refusal."""
+        """Fill ``result`` with claims or a refusal. Without the embedder every gate still stands, and nothing leaves but what documents say word for word."""
+        with self._reader.dispensable(run.recorder.spending.deadline) as loss:
+            try:
+                self._read(run, result)
+            finally:
+                if loss.why:
+                    result.degraded["embedder"] = f"{loss.why}; {VERBATIM}"
+                if result.refusal and MEANING & result.degraded.keys():
+                    result.refusal = by_words_alone(result.refusal)
+
+    def _read(self, run: Run, result: PartResult) -> None:
         broad = result.part.form is Form.BROAD
         retrieval = self._retrieved(run, result)
         if result.refusal is None and not broad and self._respelled(run, result, retrieval):

@@ -1,6 +1,7 @@
 """Refusals in words: which gate, its numbers, what came closest and what would help."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from grounding.answerability import Judgement
 from grounding.answers import Citation, Claim, Nearest, Refusal, RefusalReason
@@ -171,6 +172,18 @@ def budget_exceeded(ceiling: str, message: str, done: Sequence[str], limit: floa
         limit,
         nearest_of(hits),
         f"Raise the ceiling for {ceiling}, or ask a narrower question.",
+    )
+
+
+_WEIGHED = frozenset({RefusalReason.OFF_TOPIC, RefusalReason.NOT_ANSWERED, RefusalReason.UNSUPPORTED})
+
+
+def by_words_alone(refusal: Refusal) -> Refusal:
+    """The refusal of a gate that weighed documents by their words: by their meaning, they might have passed."""
+    if refusal.reason not in _WEIGHED:
+        return refusal
+    return replace(
+        refusal, hint="Ask again later: meanings could not be compared, so documents that say it in other words were not recognised."
     )
 
 

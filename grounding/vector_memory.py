@@ -1,12 +1,16 @@
-"""Sentences are read by several gates, the drafter and the verifier of one run: each is embedded once."""
+"""Sentences are read by several gates, the drafter and the verifier of one run: each is embedded once. Where they can do without, they do."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from runtime.clock import Deadline
+from runtime.clock import Deadline, halfway, within
+from runtime.errors import Misconfigured, Unavailable
 from search.documents import Vector, Vectors
 from search.ports import Embedder
 from search.ranking import Hit
@@ -16,6 +20,17 @@ MAX_REMEMBERED = 12_000
 
 MAX_CHARS = 2_000
 """Longer texts are not kept."""
+
+
+@dataclass(slots=True)
+class Loss:
+    """Why a body had to do without vectors; empty as long as it did not."""
+
+    deadline: Deadline
+    why: str = ""
+
+
+_LOSS: ContextVar[Loss | None] = ContextVar("loss", default=None)
 
 
 class RememberedVectors:
@@ -38,21 +53,45 @@ class RememberedVectors:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> Vectors:
-        """See :class:`search.ports.Embedder`."""
+        """See :class:`search.ports.Embedder`. In the body of :meth:`dispensable` nothing is raised."""
         known = self._known(texts)
         missing = tuple(dict.fromkeys(text for text in texts if text not in known))
         if missing:
-            known |= dict(zip(missing, self._embedder.embed(missing, deadline=deadline), strict=True))
-            self._keep({text: known[text] for text in missing if len(text) <= MAX_CHARS})
+            computed = self._computed(missing, deadline)
+            known |= dict.fromkeys(missing, np.zeros(self.dimension, np.float32)) | computed
+            self._keep({text: vector for text, vector in computed.items() if len(text) <= MAX_CHARS})
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return np.stack([known[text] for text in texts])
+
+    @contextmanager
+    def dispensable(self, deadline: Deadline) -> Iterator[Loss]:
+        """In the body, a text whose vector cannot be had gets one of zeros, which is near nothing: every gate that asks for nearness becomes stricter.
+        The embedder has half of the time that is left and is left alone once it failed, so that the words have the other half."""
+        token = _LOSS.set(loss := Loss(deadline))
+        try:
+            yield loss
+        finally:
+            _LOSS.reset(token)
 
     def remember(self, hits: Sequence[Hit]) -> None:
         """Keep the vectors that the engine holds of what was found."""
         candidates = (hit.candidate for hit in hits)
         known = {each.passage.text: each.vector for each in candidates if each.vector is not None and len(each.passage.text) <= MAX_CHARS}
         self._keep(known)
+
+    def _computed(self, texts: Sequence[str], deadline: Deadline | None) -> dict[str, Vector]:
+        loss = _LOSS.get()
+        if loss is None:
+            return dict(zip(texts, self._embedder.embed(texts, deadline=deadline), strict=True))
+        if loss.why:
+            return {}
+        try:
+            with within(halfway(loss.deadline)):
+                return dict(zip(texts, self._embedder.embed(texts, deadline=deadline), strict=True))
+        except (Unavailable, Misconfigured) as error:
+            loss.why = f"the embedder did not answer ({error})"
+            return {}
 
     def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:

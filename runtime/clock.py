@@ -74,6 +74,11 @@ class Deadline:
             raise DeadlineExceeded(f"no time left for {doing}; ask again with a larger time budget")
 
 
+def halfway(deadline: Deadline) -> Deadline:
+    """Half of the time that is left, so that something optional and slow leaves time for the rest."""
+    return Deadline(deadline.clock, deadline.clock.seconds() + deadline.remaining_s() / 2)
+
+
 _AROUND: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 

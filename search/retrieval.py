@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from runtime.clock import Clock, Deadline
+from runtime.clock import Clock, Deadline, halfway
 from runtime.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
@@ -87,7 +87,7 @@ class Retriever:
 
     def _vector(self, text: str, deadline: Deadline | None, degraded: dict[str, str]) -> Vector | None:
         try:
-            vector: Vector = self._embedder.embed([text[:EMBEDDED_CHARS]], deadline=_half(deadline))[0]
+            vector: Vector = self._embedder.embed([text[:EMBEDDED_CHARS]], deadline=deadline and halfway(deadline))[0]
         except (Unavailable, Misconfigured) as error:  # a revoked key, too, costs only the vector leg
             degraded["vector_leg"] = f"the embedder did not answer ({error}); ranked by words alone, so paraphrases may be missing"
             return None
@@ -162,11 +162,6 @@ def collapsed(fused: Sequence[Fused]) -> list[Fused]:
         groups.add(candidate.group_key)
         documents.add(candidate.passage.doc_id)
     return kept
-
-
-def _half(deadline: Deadline | None) -> Deadline | None:
-    """So that a slow embedder leaves time for the words."""
-    return deadline and Deadline(deadline.clock, deadline.clock.seconds() + deadline.remaining_s() / 2)
 
 
 def _one_per_document(leg: Sequence[LegHit]) -> tuple[LegHit, ...]:

@@ -8,7 +8,9 @@ from grounding.answers import Outcome
 from grounding.evaluation.cases import Case
 from grounding.evaluation.grading import cited, failed, grade
 from grounding.evaluation.results import CaseResult
+from grounding.readings import MEANING
 from runtime.clock import Clock, Stopwatch
+from runtime.errors import Unavailable
 from runtime.tenancy import Tenant
 from search.documents import Filters
 from search.ports import Engine
@@ -54,6 +56,8 @@ class Runner:
         watch = Stopwatch.start(self.clock)
         try:
             outcome = self.answerer.ask(tenant, case.question, filters=case.filters, top_k=top_k, time_zone=case.time_zone)
+            if lost := [outcome.degraded[part] for part in sorted(MEANING & outcome.degraded.keys())]:
+                return failed(case, Unavailable("; ".join(lost)), watch.elapsed_s())  # an outage is no measure of quality
             return grade(case, outcome, self._texts(tenant, cited(outcome)))
         except Exception as error:  # noqa: BLE001 (whatever a case raises is what that case came to)
             return failed(case, error, watch.elapsed_s())

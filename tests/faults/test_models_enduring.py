@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from grounding.answers import Outcome
+from grounding.answers import Answer, Outcome
+from grounding.evaluation.cases import Case, Expected
 from runtime.clock import Deadline
 from runtime.errors import Unavailable
 from runtime.settings import read_settings
@@ -22,7 +24,7 @@ from search.ingest.rows import rows_of
 from search.ranking import Retrieval
 from tests.faults.enduring import QUICK, Dependency, LeapingClock, endures, piles_nothing_up, time_limit_s
 from tests.faults.proxy import HTTP_FAULTS, Fault, Proxy, proxied
-from tests.grounding.desk import ACME
+from tests.grounding.desk import ACME, record
 from tests.grounding.language_models.conftest import QUESTION, REPORTS
 from tests.grounding.language_models.misbehaving_server import as_draft, model_server, says
 from worker.opening import Service, open_service
@@ -104,6 +106,33 @@ def embedding(tmp_path: Path, proxy: Proxy, clock: LeapingClock, fault: Fault) -
 
 
 @pytest.fixture
+def asking(tmp_path: Path, proxy: Proxy, clock: LeapingClock, fault: Fault) -> Iterator[Dependency]:
+    """Asks a question nobody asked before."""
+    given = {"embedder": "openai:small", "embedder_url": f"http://localhost:{proxy.port}/v1", "embedder_dimension": DIMENSION}
+    numbers = count(1)
+    with opened(tmp_path, clock, ask_timeout_s=3 * time_limit_s(fault), **given) as service:
+
+        def told(found: object) -> bool:
+            assert isinstance(found, Outcome)
+            assert found.answer is not None, found.refusal
+            _is_word_for_word(found.answer)
+            lost = "vector_leg" in found.degraded
+            assert ("embedder" in found.degraded) == lost
+            return lost
+
+        ask = lambda: service.answerer.ask(ACME, f"What do reviewers say about crashes{'!' * next(numbers)}")  # noqa: E731
+        yield Dependency("embedder", ask, clock, service.metrics, ("embedder",), told=told)
+
+
+def _is_word_for_word(answer: Answer) -> None:
+    texts = {row["doc_id"]: row["text"] for row in REPORTS}
+    for claim in answer.claims:
+        assert claim.citations
+        assert all(texts[cited.doc_id][cited.start : cited.end] == cited.quote for cited in claim.citations)
+        assert claim.text.strip(".") in {cited.quote.strip(".") for cited in claim.citations}
+
+
+@pytest.fixture
 def writing(tmp_path: Path, proxy: Proxy, clock: LeapingClock, fault: Fault) -> Iterator[Dependency]:
     """Asks, with a language model that drafts."""
     given = {
@@ -137,6 +166,13 @@ def test_without_vectors_a_search_goes_by_words_and_says_so(fault: Fault, embedd
 
 
 @pytest.mark.parametrize("fault", HTTP_FAULTS)
+def test_without_vectors_questions_are_answered_word_for_word_and_the_answer_says_so(
+    fault: Fault, asking: Dependency, proxy: Proxy
+) -> None:
+    endures(asking, proxy, fault)
+
+
+@pytest.mark.parametrize("fault", HTTP_FAULTS)
 def test_without_a_language_model_sentences_are_quoted_and_the_answer_says_so(fault: Fault, writing: Dependency, proxy: Proxy) -> None:
     endures(writing, proxy, fault)
 
@@ -158,8 +194,7 @@ def test_a_question_ends_with_its_own_time_and_not_with_that_of_every_call(fault
         with ThreadPoolExecutor(1) as pool:
             outcome = pool.submit(_asked, service).result(20)
         if isinstance(outcome, Outcome):
-            assert outcome.refusal is not None
-            assert outcome.refusal.reason.value == "BUDGET_EXCEEDED"
+            assert (outcome.refusal and outcome.refusal.reason.value == "BUDGET_EXCEEDED") or "embedder" in outcome.degraded
         else:
             assert isinstance(outcome, Unavailable)
             assert outcome.dependency == "embedder"
@@ -174,3 +209,61 @@ def test_failed_searches_by_meaning_pile_nothing_up(fault: Fault, embedding: Dep
 @pytest.mark.parametrize("fault", ["reset", "throttled"])
 def test_failed_drafts_of_a_language_model_pile_nothing_up(fault: Fault, writing: Dependency, proxy: Proxy) -> None:
     piles_nothing_up(writing, proxy, fault)
+
+
+@pytest.fixture
+def vectorless(tmp_path: Path, proxy: Proxy, clock: LeapingClock) -> Iterator[Service]:
+    """A service whose embedder went away once its documents were stored."""
+    given = {"embedder": "openai:small", "embedder_url": f"http://localhost:{proxy.port}/v1", "embedder_dimension": DIMENSION}
+    with opened(tmp_path, clock, **given) as service:
+        themed = [{**row, "doc_id": f"t-{row['doc_id']}", "theme_id": "crashes_of_the_app"} for row in REPORTS[:2]]
+        assert service.ingester.ingest(ACME, rows_of(themed)).indexed == len(themed)
+        proxy.fail("refused")
+        yield service
+        proxy.heal()
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many documents are there?", 7),
+        ('How many say "receipt"?', 5),
+        ("How many mention the parcel?", 1),
+        ("How many are about crashes of the app?", 2),
+    ],
+)
+def test_without_vectors_what_needs_none_is_counted_exactly(question: str, value: int, vectorless: Service) -> None:
+    outcome = vectorless.answerer.ask(ACME, question)
+    assert outcome.answer is not None, outcome.refusal
+    assert outcome.answer.claims[0].proof is not None
+    assert outcome.answer.claims[0].proof.value == value
+    assert not outcome.degraded
+
+
+def test_without_vectors_a_number_that_depends_on_what_is_meant_is_an_error_and_not_another_number(vectorless: Service) -> None:
+    with pytest.raises(Unavailable) as caught:
+        vectorless.answerer.ask(ACME, "How many customers had trouble with photographs?")
+    assert caught.value.dependency == "embedder"
+
+
+def test_without_vectors_a_refusal_says_what_could_not_be_weighed(vectorless: Service) -> None:
+    for question, lost in (
+        ("How fast does the help desk reply?", {"vector_leg"}),
+        ("Which courier damaged the parcel?", {"vector_leg", "embedder"}),
+    ):
+        outcome = vectorless.answerer.ask(ACME, question)
+        assert outcome.refusal is not None
+        assert outcome.refusal.hint.startswith("Ask again later")
+        assert outcome.degraded.keys() == lost
+
+
+def test_without_vectors_nothing_is_stored_and_the_error_names_the_embedder(vectorless: Service) -> None:
+    with pytest.raises(Unavailable) as caught:
+        vectorless.ingester.ingest(ACME, rows_of([record("new", "Something nobody said before.")]))
+    assert caught.value.dependency == "embedder"
+    assert vectorless.engine.document(ACME, "new") is None
+
+
+def test_an_evaluation_without_vectors_measures_nothing(vectorless: Service) -> None:
+    case = Case("c", "What do reviewers say about crashes?", Expected(answered=True))
+    assert vectorless.evaluations.runner.run(ACME, [case])[0].ended == "error"
