@@ -96,11 +96,12 @@ class ScrubTraces:
         """What one pass removed for several erasures is in the receipt of each: nobody can tell for which of them it was."""
         receipts = Receipts(self.state)
         with suppress(NotFound, Conflict):
-            deleted = receipts.get(tenant, mark.entry_id).state == "deleted"
+            receipt_id = mark.body.get("receipt", mark.entry_id)
+            deleted = receipts.get(tenant, receipt_id).state == "deleted"
             if deleted and complete:
-                receipts.add(tenant, mark.entry_id, removed, state="complete", at=self.clock.now())
+                receipts.add(tenant, receipt_id, removed, state="complete", at=self.clock.now())
             elif any(removed.values()):
-                receipts.add(tenant, mark.entry_id, removed)
+                receipts.add(tenant, receipt_id, removed)
 
     def _left(self, tenant: Tenant, account: str) -> dict[str, int]:
         """What its owner wrote and names the account still: monitors."""

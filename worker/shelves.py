@@ -11,7 +11,7 @@ from runtime.errors import Conflict, NotFound
 from runtime.tenancy import Tenant
 from search.ports import Engine, StateEntry, StateStore
 from worker.erased import without_name
-from worker.jobs.erasing import without_accounts
+from worker.jobs.erasing import spared
 from worker.jobs.job import Job
 from worker.jobs.outcome import ChunkOutcome, RejectedRow
 from worker.jobs.store import Jobs
@@ -145,14 +145,14 @@ class JobShelf:
         return Passed(page.cursor, len(page.jobs), {"parked_rows": parked, "rejects": rejects})
 
     def _parked(self, erased: Erased, job: Job, number: int) -> int:
-        chunk = self.jobs.chunks.read(erased.tenant, job.job_id, number)
+        """Rows that were erased are counted where they leave; here those that were rejected when they were read."""
+        chunk = spared(self.jobs.chunks, erased.tenant, job.job_id, number, job.parts)
         if chunk is None:
             return 0
-        after, taken = without_accounts(chunk, lambda account: account in erased.accounts)
-        rejected, more = _withheld(after.rejected, erased)
-        if taken or more:
-            self.jobs.chunks.replace(erased.tenant, job.job_id, number, replace(after, rejected=rejected), job.parts)
-        return taken + more
+        rejected, taken = _withheld(chunk.rejected, erased)
+        if taken:
+            self.jobs.chunks.replace(erased.tenant, job.job_id, number, replace(chunk, rejected=rejected), job.parts)
+        return taken
 
     def _rejects(self, erased: Erased, job: Job, number: int) -> int:
         outcome = self.jobs.outcome(erased.tenant, job.job_id, number)

@@ -37,8 +37,8 @@ class Epochs:
         entry = self.state.get(HOUSE, KIND, tenant)
         return Epoch() if entry is None else Epoch(entry.body["some"], entry.body["whole"])
 
-    def end(self, tenant: Tenant, *, whole: bool) -> None:
-        """An erasure is about to begin.
+    def end(self, tenant: Tenant, *, whole: bool) -> Epoch:
+        """An erasure is about to begin; returns the epoch that begins with it.
 
         Raises:
             Conflict: others erase all the time.
@@ -46,10 +46,11 @@ class Epochs:
         for _ in range(_ATTEMPTS):
             entry = self.state.get(HOUSE, KIND, tenant)
             some, every = (0, 0) if entry is None else (entry.body["some"], entry.body["whole"])
-            body = {"some": some + (not whole), "whole": every + whole}
+            after = Epoch(some + (not whole), every + whole)
+            body, expected = {"some": after.some, "whole": after.whole}, 0 if entry is None else entry.version
             try:
-                self.state.put(HOUSE, KIND, tenant, body, expected=0 if entry is None else entry.version)
+                self.state.put(HOUSE, KIND, tenant, body, labels={"tenant": tenant}, expected=expected)
             except Conflict:
                 continue
-            return
+            return after
         raise Conflict("others erase documents of this tenant all the time; delete them again")

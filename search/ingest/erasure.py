@@ -16,7 +16,8 @@ _PER_CALL = 1_000
 
 ERASURE = "erasure"
 """The kind of a mark in the state store: documents were deleted since, or are about to be, and what was kept of them is to be gone through. Its id is
-that of the receipt. While it is there, it names the account that was erased; it goes when everything was gone through."""
+that of the receipt, or begins with it. While it is there, it names the account or the documents that were erased, for rows of them that wait to be
+stored; it goes when everything was gone through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ def delete_documents(
     if (doc_ids is not None and not (doc_ids and all(doc_ids))) or (account_id is not None and not account_id.strip()):
         raise _empty("account_id" if account_id is not None else "doc_ids")
     scope: Scope = "tenant" if everything else "account" if account_id is not None else "ids"
-    receipt = Receipts(state).open(tenant, scope, by, account_id)
-    Epochs(state).end(tenant, whole=everything)
+    epoch = Epochs(state).end(tenant, whole=everything).some
+    receipt = Receipts(state).open(tenant, scope, by, account_id, epoch=epoch)
     removed: Counter[str] = Counter()
     if everything:
         deleted: tuple[str, ...] = ()
@@ -62,13 +63,26 @@ def delete_documents(
         removed["documents"] = engine.erase(tenant)
         removed["state_entries"] += state.erase(tenant)
     else:
-        state.put(tenant, ERASURE, receipt.receipt_id, {"account": account_id}, expected=0)
+        _mark(state, tenant, receipt, account_id, doc_ids or ())
         deleted = _of_account(engine, tenant, account_id, removed) if account_id is not None else _by_id(engine, tenant, doc_ids or ())
         removed["documents"] = len(deleted)
     if everything:
-        state.put(tenant, ERASURE, receipt.receipt_id, {"account": None}, expected=0)
+        _mark(state, tenant, receipt, None, ())
     receipt = Receipts(state).add(tenant, receipt.receipt_id, removed, state="deleted")
     return DeleteReport(removed["documents"], deleted, receipt)
+
+
+def _mark(state: StateStore, tenant: Tenant, receipt: Receipt, account_id: str | None, doc_ids: Sequence[str]) -> None:
+    """One mark, or several where there are many documents."""
+    for start in range(0, max(1, len(doc_ids)), _PER_CALL):
+        mark_id = f"{receipt.receipt_id}-{start}" if start else receipt.receipt_id
+        body = {
+            "account": account_id,
+            "doc_ids": [*doc_ids[start : start + _PER_CALL]],
+            "epoch": receipt.epoch,
+            "receipt": receipt.receipt_id,
+        }
+        state.put(tenant, ERASURE, mark_id, body, expected=0)
 
 
 def _empty(field_name: str) -> InvalidRequest:

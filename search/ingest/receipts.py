@@ -43,6 +43,7 @@ class Receipt:
     left: Mapping[str, int]
     account_hash: str = ""
     salt: str = ""
+    epoch: int = 0
     completed_at: datetime | None = None
 
     def of_account(self, account_id: str) -> bool:
@@ -64,8 +65,8 @@ class Receipts:
 
     state: StateStore
 
-    def open(self, tenant: Tenant, scope: Scope, by: str, account_id: str | None = None) -> Receipt:
-        """Write a receipt before anything is deleted."""
+    def open(self, tenant: Tenant, scope: Scope, by: str, account_id: str | None = None, *, epoch: int = 0) -> Receipt:
+        """Write a receipt before anything is deleted. ``epoch`` is the one that begins with the erasure."""
         salt = secrets.token_hex(8) if account_id is not None else ""
         body: dict[str, Any] = {
             "tenant": tenant,
@@ -76,6 +77,7 @@ class Receipts:
             "left": {},
             "account_hash": _hash(salt, account_id) if account_id is not None else "",
             "salt": salt,
+            "epoch": epoch,
             "completed_at": None,
         }
         entry = self.state.put(HOUSE, KIND, uuid.uuid4().hex, body, labels={"tenant": tenant, "scope": scope}, expected=0)
@@ -126,15 +128,16 @@ class Receipts:
         entries, cursor = self.state.entries(HOUSE, KIND, labels=labels, first=first, after=after)
         return ReceiptPage(tuple(map(_receipt, entries)), cursor)
 
-    def accounts_since(self, tenant: Tenant, at: datetime) -> tuple[Receipt, ...]:
-        """Erasures of accounts at this time or later."""
+    def accounts_after(self, tenant: Tenant, epoch: int) -> tuple[Receipt, ...]:
+        """Erasures of accounts that began after this epoch."""
         found: list[Receipt] = []
         after: str | None = None
         while True:
             page = self.list(tenant, scope="account", first=200, after=after)
-            found += [receipt for receipt in page.receipts if receipt.at >= at]
+            later = [receipt for receipt in page.receipts if receipt.epoch > epoch]
+            found += later
             after = page.cursor
-            if after is None or page.receipts[-1].at < at:
+            if after is None or not later:
                 return tuple(found)
 
     def _entry(self, tenant: Tenant, receipt_id: str) -> StateEntry:
@@ -152,4 +155,5 @@ def _receipt(entry: StateEntry) -> Receipt:
     body: Mapping[str, Any] = entry.body
     named = {name: body[name] for name in ("scope", "by", "state", "removed", "left", "account_hash", "salt")}
     ended = body["completed_at"]
-    return Receipt(receipt_id=entry.entry_id, at=entry.created_at, completed_at=datetime.fromisoformat(ended) if ended else None, **named)
+    completed_at = datetime.fromisoformat(ended) if ended else None
+    return Receipt(entry.entry_id, entry.created_at, epoch=body.get("epoch", 0), completed_at=completed_at, **named)

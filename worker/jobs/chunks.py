@@ -6,6 +6,7 @@ from typing import Any
 
 from runtime.tenancy import Tenant
 from search.documents import Document
+from search.ingest.report import Rejection
 from search.ports import StateStore
 from worker.jobs.job_json import rejected_as_json, rejected_from_json
 from worker.jobs.outcome import RejectedRow
@@ -33,16 +34,39 @@ class WaitingRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneRow:
+    """A row whose document or account (``field``) was erased while it waited. The hash tells what a worker stored of it before it was killed."""
+
+    number: int
+    field: str
+    doc_id: str
+    content_hash: str
+
+    @property
+    def rejected(self) -> RejectedRow:
+        """How it is reported."""
+        return RejectedRow(Rejection(self.number, None, self.field, ERASED[self.field]))
+
+
+ERASED = {
+    "account_id": "its account was erased after the row was handed in",
+    "doc_id": "its document was erased after the row was handed in",
+}
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingChunk:
-    """Some rows of a job that are stored and acknowledged together."""
+    """Some rows of a job that are stored and acknowledged together. ``epoch`` is that of the tenant's erasures when they were handed in."""
 
     rows: tuple[WaitingRow, ...] = ()
     rejected: tuple[RejectedRow, ...] = ()
+    gone: tuple[GoneRow, ...] = ()
+    epoch: int = 0
 
     @property
     def received(self) -> int:
         """Rows of the input it stands for."""
-        return len(self.rows) + len(self.rejected)
+        return len(self.rows) + len(self.rejected) + len(self.gone)
 
 
 def values_of(document: Document, asked_version: int | None) -> dict[str, Any]:
@@ -107,9 +131,11 @@ def _id(job_id: str, number: int, part: int) -> str:
 
 def _as_json(chunk: WaitingChunk) -> dict[str, Any]:
     rows = [[each.number, each.values, [each.repeats.row, each.repeats.chunk] if each.repeats else None] for each in chunk.rows]
-    return {"rows": rows, "rejected": [rejected_as_json(each) for each in chunk.rejected]}
+    gone = [[each.number, each.field, each.doc_id, each.content_hash] for each in chunk.gone]
+    return {"rows": rows, "rejected": [rejected_as_json(each) for each in chunk.rejected], "gone": gone, "epoch": chunk.epoch}
 
 
 def _from_json(value: Mapping[str, Any]) -> WaitingChunk:
     rows = tuple(WaitingRow(number, values, Repeats(*repeats) if repeats else None) for number, values, repeats in value["rows"])
-    return WaitingChunk(rows, tuple(rejected_from_json(each) for each in value["rejected"]))
+    rejected = tuple(rejected_from_json(each) for each in value["rejected"])
+    return WaitingChunk(rows, rejected, tuple(GoneRow(*each) for each in value.get("gone", ())), value.get("epoch", 0))

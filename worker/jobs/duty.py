@@ -16,13 +16,12 @@ from runtime.clock import Clock
 from runtime.errors import NotFound, ServiceError, Unavailable
 from runtime.tenancy import Tenant
 from search.ingest.pipeline import Ingester
-from search.ingest.receipts import Receipts
 from search.ingest.rows import Row, RowSource
 from search.ingest.tally import RowOutcome
 from search.ports import Engine, StateStore
 from worker.duties import Queue, Work
-from worker.jobs.chunks import WaitingChunk, WaitingRow
-from worker.jobs.erasing import without_accounts
+from worker.jobs.chunks import GoneRow, WaitingChunk, WaitingRow
+from worker.jobs.erasing import left_behind, spared
 from worker.jobs.handing_in import BROKEN_OFF
 from worker.jobs.intents import AsIntended, Versions
 from worker.jobs.job import Job
@@ -127,11 +126,9 @@ class IngestJobs:
 
     def _acknowledged(self, tenant: Tenant, job: Job) -> bool:
         number = job.next_chunk
-        chunk = self.jobs.chunks.read(tenant, job.job_id, number)
+        chunk = spared(self.jobs.chunks, tenant, job.job_id, number, job.parts)
         if chunk is None:
             return self._lost(tenant, job)
-        erased = Receipts(self.state).accounts_since(tenant, job.created_at)
-        chunk, _ = without_accounts(chunk, lambda account: any(receipt.of_account(account) for receipt in erased))
         waiting = [row for row in chunk.rows if not self._settled_before(tenant, job, number, row)]
         doc_ids = sorted({str(row.values["doc_id"]) for row in waiting})
         repeated = self.jobs.intents.begun(tenant, job.job_id, number) is not None
@@ -140,20 +137,20 @@ class IngestJobs:
             return False
         settled = stored_already(waiting, before, self.store.stored(tenant, doc_ids)) if repeated and doc_ids else []
         outcome = self._stored(tenant, job, chunk, waiting, before, settled)
-        self._erase_again(tenant, job, waiting, frozenset(receipt.receipt_id for receipt in erased))
+        self._erase_again(tenant, job, () if repeated else chunk.gone, before)
         after = self.jobs.settle(tenant, job.job_id, number, outcome)
         if after is None:
             return False
         self._clear(tenant, after, number)
         return True
 
-    def _erase_again(self, tenant: Tenant, job: Job, rows: Sequence[WaitingRow], known: frozenset[str]) -> None:
-        """Delete what was stored of accounts that were erased while the chunk was being stored: whoever erased may have looked before it was there."""
-        later = [each for each in Receipts(self.state).accounts_since(tenant, job.created_at) if each.receipt_id not in known]
-        accounts = {str(row.values.get("account_id", "")) for row in rows} if later else set()
-        gone = {account for account in accounts if account and any(receipt.of_account(account) for receipt in later)}
-        if gone:
-            self.store.delete(tenant, [str(row.values["doc_id"]) for row in rows if row.values.get("account_id") in gone])
+    def _erase_again(self, tenant: Tenant, job: Job, never_stored: Sequence[GoneRow], before: Versions) -> None:
+        """Delete what was stored of rows that were erased while their chunk was being stored, now or by a worker that was killed: whoever erased may
+        have looked before it was there."""
+        chunk = spared(self.jobs.chunks, tenant, job.job_id, job.next_chunk, job.parts)
+        stored = [row for row in chunk.gone if row not in never_stored] if chunk is not None else []
+        if doc_ids := left_behind(stored, before, self.store, tenant):
+            self.store.delete(tenant, doc_ids)
 
     def _begun(self, tenant: Tenant, job_id: str, number: int) -> bool:
         """Say that the chunk is in progress; False, with nothing written, when it was acknowledged or the job ended before that was said."""
@@ -188,7 +185,7 @@ class IngestJobs:
         return outcome_of(
             told,
             duplicates=len(chunk.rows) - len(waiting),
-            rejected=chunk.rejected,
+            rejected=(*chunk.rejected, *(row.rejected for row in chunk.gone)),
             originals={row.number: row.values for row in waiting},
             corpus_size=report.corpus_size,
         )

@@ -13,6 +13,7 @@ from runtime.clock import Clock, Stopwatch
 from runtime.errors import NotFound, Unavailable
 from runtime.settings import Settings
 from runtime.tenancy import Tenant
+from search.ingest.epochs import Epochs
 from search.ingest.masking import OFF
 from search.ingest.parsing import Defaults, Notice
 from search.ingest.pipeline import usable_batch_id
@@ -111,6 +112,7 @@ class _Kept:
     handed_in: int = 0
     job: Job | None = None
     stopped: bool = False
+    _epoch: int | None = None
     _noticed: Noticed = field(default_factory=Noticed)
     _seen: "_Seen" = field(init=False)
     _filling: "_Filling" = field(default_factory=lambda: _Filling(0))
@@ -134,7 +136,7 @@ class _Kept:
 
     def keep(self, *, last: bool = False) -> bool:
         """Keep the chunk; False when the job has ended meanwhile and nothing more is to be read."""
-        chunk = self._filling.chunk()
+        chunk = self._numbered(self._filling.chunk())
         if self.job is None:
             return self._create(chunk, last=last)
         jobs, job_id, number = self.handing.jobs, self.job.job_id, self.job.chunks
@@ -158,6 +160,19 @@ class _Kept:
             return False
         self._next(chunk)
         return True
+
+    def _numbered(self, chunk: WaitingChunk) -> WaitingChunk:
+        """The chunk with the epoch it is handed in in. What was handed in before an erasure is repeated by nothing that comes after it."""
+        epoch = Epochs(self.handing.jobs.chunks.state).now(self.tenant).some
+        if self._epoch not in (None, epoch):
+            self._seen = _Seen(self.handing.remembered)
+            own = self._filling.number
+            chunk = replace(
+                chunk,
+                rows=tuple(row if row.repeats is None or row.repeats.chunk == own else replace(row, repeats=None) for row in chunk.rows),
+            )
+        self._epoch = epoch
+        return replace(chunk, epoch=epoch)
 
     def finish(self) -> Job:
         """Keep the rest."""

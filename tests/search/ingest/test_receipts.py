@@ -1,7 +1,5 @@
 """Receipts of erasures: numbers, no names, each only its tenant's, whatever was erased since."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from runtime.errors import InvalidRequest, NotFound
@@ -57,9 +55,9 @@ def test_what_is_refused_leaves_no_receipt_and_ends_no_epoch(engine: EmbeddedEng
     assert Epochs(engine.state).now(ACME) == Epoch()
 
 
-def test_erasures_of_accounts_are_found_from_a_moment_on(engine: EmbeddedEngine) -> None:
+def test_erasures_of_accounts_are_found_from_an_epoch_on(engine: EmbeddedEngine) -> None:
     receipts = Receipts(engine.state)
-    opened = [receipts.open(ACME, "account", "", f"a-{n}") for n in range(3)]
-    receipts.open(ACME, "ids", "")
-    assert {found.receipt_id for found in receipts.accounts_since(ACME, opened[0].at)} == {each.receipt_id for each in opened}
-    assert receipts.accounts_since(ACME, datetime(2100, 1, 1, tzinfo=UTC)) == ()
+    opened = [receipts.open(ACME, "account", "", f"a-{n}", epoch=n + 1) for n in range(3)]
+    receipts.open(ACME, "ids", "", epoch=4)
+    assert {found.receipt_id for found in receipts.accounts_after(ACME, 1)} == {each.receipt_id for each in opened[1:]}
+    assert receipts.accounts_after(ACME, 3) == ()
