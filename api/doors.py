@@ -1,5 +1,6 @@
 """What the doors of one application share: the service, its worker threads, and who is asking."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,10 +14,21 @@ from api.identity.tokens import Door
 from api.readiness import Readiness
 from api.tenancy import Authenticate
 from api.threads import Threads
+from runtime.clock import Deadline, within
 from worker.opening import Service
 
 IDENTIFYING_THREADS = 16
 """Of their own, so that slow questions keep nobody from being recognised, and a slow identity provider keeps nobody's question waiting."""
+
+
+GRACE_S = 2.0
+"""How much longer than its caller a call may go on, for keeping what it did."""
+
+
+def in_time(service: Service) -> AbstractContextManager[None]:
+    """Everything the body reads is read within the time of a run, and a moment more for keeping its trace; a slow store ends it as ``DeadlineExceeded``
+    or ``Unavailable``. What stores or deletes is left to its own time limits, so that nothing is given up half-way that could go on."""
+    return within(Deadline.after(service.settings.ask_timeout_s + GRACE_S, service.clock))
 
 
 class Identify:

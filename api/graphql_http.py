@@ -1,6 +1,7 @@
 """GraphQL over HTTP: what the specification asks of a server, on Starlette. 61 of the 61 public audits hold it to that."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from inspect import isawaitable
 from typing import Any
 
@@ -18,6 +19,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from api import limits
+from api.doors import in_time
 from api.edge import retry_headers
 from api.errors import fault_of
 from api.graphql_documents import Operation, Rejected, admitted, operation_of, parsed, validated
@@ -42,7 +44,8 @@ async def respond(schema: GraphQLSchema, http: HttpRequest, context: Request, co
     try:
         document, operation, chosen = await _prepared(schema, http)
         await admitted(context.gate, context.principal, document, chosen)
-        result = await _executed(schema, document, operation, context)
+        with in_time(context.service) if chosen.operation is OperationType.QUERY else nullcontext():
+            result = await _executed(schema, document, operation, context)
     except Rejected as rejected:
         status = rejected.status or (400 if media == GRAPHQL_JSON else 200)
         errors = formatted(rejected.errors, rejected.code, correlation_id)

@@ -27,6 +27,7 @@ from api.tenancy import CREDENTIAL_HEADER, TENANT_HEADER
 from runtime.errors import InvalidRequest, ServiceError, Unauthenticated, Unavailable
 from runtime.telemetry import correlated, correlation_id, logger
 from runtime.tenancy import Tenant
+from runtime.tracing import Carrier, asked_in, carrier, span
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -210,12 +211,17 @@ class _Conversation:
             del self._operations[identifier]
 
     async def _stream(self, identifier: str, payload: Message) -> None:
-        async with aclosing(await self._results(payload)) as results:  # type: ignore[type-var]
+        with span("subscribe", kind="server", parent=_place(payload, self._socket.headers), correlation_id=self._identifier) as told:
+            told.set(tenant=self._principal.tenant if self._principal else None)
+            found = await self._results(payload)
+            begun = carrier(apart=True)  # it may go on for days: each event is a trace of its own, linked to this one
+        async with aclosing(found) as results:  # type: ignore[type-var]
             async for result in results:
                 body: Message = {"data": result.data}
                 if result.errors:
                     body = {"errors": formatted(result.errors, BAD_USER_INPUT, self._identifier)} | body
-                await self._send({"type": "next", "id": identifier, "payload": body})
+                with span("subscription event", kind="producer", parent=begun, correlation_id=self._identifier):
+                    await self._send({"type": "next", "id": identifier, "payload": body})
         await self._send({"type": "complete", "id": identifier})
 
     async def _results(self, payload: Message) -> AsyncIterator[ExecutionResult]:
@@ -265,6 +271,12 @@ def _message(text: object) -> Message | None:
     except InvalidRequest:
         return None
     return message if isinstance(message, dict) and isinstance(message.get("type"), str) else None
+
+
+def _place(payload: Message, upgrade: Headers) -> Carrier:
+    """Where the caller is: said in the ``extensions`` of the operation, else when the connection was opened."""
+    extensions = payload.get("extensions")
+    return asked_in(extensions if isinstance(extensions, Mapping) else None) or asked_in(upgrade)
 
 
 def _credentials(upgrade: Headers, payload: Mapping[str, Any]) -> Headers:

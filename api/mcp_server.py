@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from api.casing import snake
+from api.doors import GRACE_S
 from api.edge import TRACED
 from api.errors import fault_of
 from api.identity import audit
@@ -40,9 +41,6 @@ INSTRUCTIONS = (
 )
 
 READER = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-
-GRACE_S = 2.0
-"""How much longer than its caller a call may go on, for keeping what it did."""
 
 PRINCIPAL = "principal"
 """Where the HTTP door leaves the principal in the state of a request."""

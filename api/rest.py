@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from api import operations, rendering
 from api.arguments import budget_from, filters_from, top_k_from
 from api.casing import camel
-from api.doors import Open, Who
+from api.doors import Open, Who, in_time
 from api.identity import audit
 from api.json_text import read_json, write_json
 from api.json_values import Json
@@ -116,17 +116,18 @@ def _given(body: _Body | None) -> Json | None:
 async def ask(doors: Open, who: Who, body: Annotated[AskBody, Depends(_body(AskBody))]) -> Response:
     """The result of one run; a refusal is a result too."""
     settings = doors.service.settings
-    outcome = await doors.threads.call(
-        operations.ask,
-        doors.service,
-        who.tenant,
-        body.question,
-        top_k=top_k_from(body.top_k, settings),
-        filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
-        budget=budget_from(_given(body.budget), settings),
-        time_zone=body.time_zone,
-    )
-    shown = await doors.threads.call(operations.documents_of, doors.service, who.tenant, operations.shown_ids(outcome))
+    with in_time(doors.service):
+        outcome = await doors.threads.call(
+            operations.ask,
+            doors.service,
+            who.tenant,
+            body.question,
+            top_k=top_k_from(body.top_k, settings),
+            filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
+            budget=budget_from(_given(body.budget), settings),
+            time_zone=body.time_zone,
+        )
+        shown = await doors.threads.call(operations.documents_of, doors.service, who.tenant, operations.shown_ids(outcome))
     return _json(rendering.ask_result(outcome, shown))
 
 
@@ -134,15 +135,16 @@ async def ask(doors: Open, who: Who, body: Annotated[AskBody, Depends(_body(AskB
 async def search(doors: Open, who: Who, body: Annotated[SearchBody, Depends(_body(SearchBody))]) -> Response:
     """A ranking with every number behind each place."""
     settings = doors.service.settings
-    found = await doors.threads.call(
-        operations.search,
-        doors.service,
-        who.tenant,
-        body.query,
-        top_k=top_k_from(body.top_k, settings),
-        filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
-        fusion=body.fusion,
-    )
+    with in_time(doors.service):
+        found = await doors.threads.call(
+            operations.search,
+            doors.service,
+            who.tenant,
+            body.query,
+            top_k=top_k_from(body.top_k, settings),
+            filters=filters_from(_given(body.filters), body.time_zone or settings.time_zone),
+            fusion=body.fusion,
+        )
     return _json(rendering.search_result(found))
 
 
@@ -157,7 +159,9 @@ async def ingest(doors: Open, who: Who, body: Annotated[IngestBody, Depends(_bod
 @router.get("/documents/{doc_id:path}", summary="One document")
 async def document(doors: Open, who: Who, doc_id: str) -> Response:
     """404 when the tenant has none of that id, whoever else may."""
-    return _json(rendering.document(await doors.threads.call(operations.document, doors.service, who.tenant, doc_id)))
+    with in_time(doors.service):
+        found = await doors.threads.call(operations.document, doors.service, who.tenant, doc_id)
+    return _json(rendering.document(found))
 
 
 @router.delete("/documents/{doc_id:path}", summary="Delete one document")

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from api import job_operations as operations
 from api import job_rendering as rendering
-from api.doors import Open, Who
+from api.doors import Open, Who, in_time
 from api.json_text import write_json
 from worker.jobs.job import Job
 from worker.jobs.outcome import RejectedRow
@@ -20,8 +20,9 @@ router = APIRouter()
 @router.get("/jobs/{job_id}", summary="How an ingest job stands")
 async def job(doors: Open, who: Who, job_id: str) -> Response:
     """404 when the tenant has none of that id, whoever else may."""
-    found = await doors.threads.call(operations.job, doors.service, who.tenant, job_id)
-    rejections = await doors.threads.call(operations.rejections, doors.service, who.tenant, found)
+    with in_time(doors.service):
+        found = await doors.threads.call(operations.job, doors.service, who.tenant, job_id)
+        rejections = await doors.threads.call(operations.rejections, doors.service, who.tenant, found)
     return Response(write_json(rendering.job(found, rejections)), media_type="application/json")
 
 

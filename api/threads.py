@@ -1,9 +1,10 @@
 """From the event loop into the plain functions of the core: one bounded set of worker threads, which sheds load instead of queueing for ever."""
 
+import asyncio
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -36,25 +37,25 @@ class Threads:
             Unavailable: no thread became free in time.
         """
         await self._take_place()
-        try:
-            return await anyio.to_thread.run_sync(partial(fn, *args, **kwargs), limiter=self._limiter)
-        finally:
-            self._places.release()
+        return await self._finished(partial(fn, *args, **kwargs))
 
     async def call_within(self, seconds: float, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Like :meth:`call`, but stops waiting after ``seconds``. A thread cannot be stopped: it runs on until its own deadlines end it.
+        """Like :meth:`call`, but stops waiting after ``seconds``. A thread cannot be stopped: it runs on until its own deadlines end it, and has its place
+        until then.
 
         Raises:
             DeadlineExceeded: the time is over.
         """
         with anyio.move_on_after(seconds):
-            return await self._abandonable(partial(fn, *args, **kwargs))
+            await self._take_place()
+            running = asyncio.ensure_future(self._finished(partial(fn, *args, **kwargs)))
+            running.add_done_callback(_heard)
+            return await asyncio.shield(running)
         raise DeadlineExceeded(f"the call took longer than the {seconds:g} s allowed; narrow it with filters or a smaller limit")
 
-    async def _abandonable(self, fn: Callable[[], T]) -> T:
-        await self._take_place()
+    async def _finished(self, fn: Callable[[], T]) -> T:
         try:
-            return await anyio.to_thread.run_sync(fn, limiter=self._limiter, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(fn, limiter=self._limiter)
         finally:
             self._places.release()
 
@@ -63,3 +64,9 @@ class Threads:
             await self._places.acquire()
             return
         raise Unavailable(f"all {self._size} worker threads are busy; repeat in a moment", dependency="threads", retry_after_s=1.0)
+
+
+def _heard(running: "asyncio.Task[Any]") -> None:
+    """Nobody may be waiting any more for what went wrong."""
+    if not running.cancelled():
+        running.exception()

@@ -71,7 +71,7 @@ class Deadline:
     def check(self, doing: str) -> None:
         """Raise :class:`DeadlineExceeded` when no time is left for ``doing``."""
         if self.remaining_s() <= 0.0:
-            raise DeadlineExceeded(f"no time left for {doing}; ask again with a larger time budget")
+            raise DeadlineExceeded(f"no time left for {doing}; ask for less, or again with a larger time budget")
 
 
 def halfway(deadline: Deadline) -> Deadline:

@@ -208,7 +208,8 @@ class Guard:
     def _check(self, deadline: Deadline) -> None:
         if deadline.remaining_s() <= 0.0:
             raise DeadlineExceeded(
-                f"no time left for a call to {self.dependency}; ask again with a larger time budget", dependency=self.dependency
+                f"no time left for a call to {self.dependency}; ask for less, or again with a larger time budget",
+                dependency=self.dependency,
             )
 
     @contextmanager

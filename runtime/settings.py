@@ -135,7 +135,7 @@ class Settings(BaseSettings):
     ask_max_tokens: int = Field(
         8000, ge=1, le=1_000_000, description="tokens of evidence one run may read; language models may use as many again"
     )
-    ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run")
+    ask_timeout_s: float = Field(30.0, gt=0, le=600, description="wall clock of one run, and of what else a request reads")
     ask_max_repairs: int = Field(1, ge=0, le=5, description="times a draft is pruned and verified again")
 
     max_text_chars: int = Field(200_000, ge=100, le=5_000_000, description="longest text of one document; longer is rejected")

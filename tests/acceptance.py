@@ -218,7 +218,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("bad input", "no client and no call out of the process goes past its guard, and a new one that does is found",
             ("faults/test_no_bypass.py", "faults/test_open_circuits.py")),
     Promise("bad input", "serve and worker that are asked to stop finish what runs and leave the rest; workers tell of their circuits",
-            ("faults/test_serve_stopping.py", "faults/test_worker_circuits.py")),
+            ("faults/test_requests_in_time.py", "faults/test_serve_stopping.py", "faults/test_worker_circuits.py")),
     Promise("bad input", "whatever a dependency does, callers are told honestly, it is counted, it recovers unaided and nothing piles up",
             ("faults/test_issuer_enduring.py", "faults/test_deliveries_enduring.py", "faults/test_models_enduring.py", "faults/test_broker_enduring.py",
              "faults/test_opensearch_enduring.py")),

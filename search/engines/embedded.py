@@ -184,7 +184,7 @@ class EmbeddedEngine:
             lexical = _leg("lexical", lambda: _lexical(connection, view, passages, query), deadline, lost)
             vector = _leg("vector", lambda: _vector(view, passages, query), deadline, lost)
             if len(lost) > 1:
-                raise DeadlineExceeded("no time left for the search; ask again with a larger time budget")
+                raise DeadlineExceeded("no time left for the search; ask for less, or again with a larger time budget")
             lexical_hits, vector_hits = _hits(connection, view, lexical, vector)
         return Legs(lexical_hits, vector_hits, int(np.count_nonzero(documents)), lost)
 

@@ -1,8 +1,10 @@
 """The bridge into the core's plain functions: bounded, shedding, and impatient when told to be."""
 
+import socket
 import threading
 
 import anyio
+import httpx
 import pytest
 import structlog
 
@@ -52,3 +54,26 @@ def test_a_call_that_outlasts_its_time_is_given_up() -> None:
             release.set()
 
     anyio.run(talk)
+
+
+def test_who_was_given_up_has_its_place_until_its_server_lets_it_go() -> None:
+    """So that no more than so many are ever on a slow server, whoever stopped waiting for them."""
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        address = f"http://127.0.0.1:{slow.getsockname()[1]}"
+
+        def ask() -> None:
+            with pytest.raises(httpx.HTTPError):
+                httpx.get(address, timeout=60)
+
+        async def talk() -> None:
+            pool = Threads(1, wait_s=0.01)
+            with pytest.raises(DeadlineExceeded):
+                await pool.call_within(0.05, ask)
+            held, _ = slow.accept()
+            with pytest.raises(Unavailable, match="busy"):
+                await pool.call_within(5, int)
+            held.close()
+            pool._wait_s = 20.0
+            assert await pool.call_within(20, int) == 0
+
+        anyio.run(talk)

@@ -22,7 +22,9 @@ from search.ingest.rows import rows_of
 from tests.collector import Collector, Received, collecting
 from tests.doors.calls import posted
 from tests.doors.conftest import documents
+from tests.doors.sockets import SUBSCRIBE, talking
 from tests.servers import ROOT, free_port
+from tests.worker.deliveries.digests import digest
 from tests.worker.queues.conftest import eventually
 from worker.opening import open_service
 
@@ -266,3 +268,25 @@ def test_answers_are_the_same_whatever_becomes_of_the_spans_which_is_logged_once
                 eventually(lambda: "do not arrive" in (tmp_path / "log").read_text())
             eventually(lambda: re.search(r'wa_spans_total{outcome="failed"} [1-9]', client.get("/metrics").text))
     assert (tmp_path / "log").read_text().count("do not arrive") == 1
+
+
+def test_a_subscription_begins_where_its_caller_is_and_each_event_is_a_trace_linked_to_it(
+    http: httpx.Client, collector: Collector, store: Path
+) -> None:
+    place = f"00-{'5' * 32}-{CALLER}-01"
+    settings = read_settings({}, engine_url=f"sqlite:///{store}", embedder_threads=1)
+    with talking(str(http.base_url).rstrip("/")) as talk, open_service(settings) as other:
+        talk.greet("acme")
+        payload = {"query": SUBSCRIBE, "variables": {"after": ""}, "extensions": {"traceparent": place}}
+        talk.say(type="subscribe", id="1", payload=payload)
+        for number in range(2):
+            assert other.digests.publish(tenant_named("acme"), digest(f"dig_{number}"))
+            assert talk.told() == f"dig_{number}"
+    collector.awaited("subscribe", "subscription event")
+    with collector.changed:
+        assert collector.changed.wait_for(lambda: sum(span.name == "subscription event" for span in collector.spans) == 2, 30)
+    (start,) = collector.named("subscribe")
+    assert (start.trace_id, start.parent_id) == ("5" * 32, CALLER)
+    for event in collector.named("subscription event"):
+        assert event.trace_id != start.trace_id
+        assert event.links == ((start.trace_id, start.span_id),)
