@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from grounding.exchanged import exchanged
 from grounding.matching import found, shared
 from grounding.name_matching import share_of_names_missing
 from grounding.polarity import in_english
 from grounding.presence import agreement
-from grounding.question_kinds import Question, offers, read_question
+from grounding.quantities import CURRENCIES
+from grounding.question_kinds import MONEY, Question, offers, read_question
+from grounding.rates import other_rate
 from grounding.reading import Meaning, Reading, read
 from grounding.support import Logistic
 from grounding.vetoes import opposing
@@ -33,6 +36,9 @@ _NO_RANK = frozenset(
 _BEFORE = frozenset("before prior until preceding".split())
 _AFTER = frozenset("after following since".split())
 _NEAR = 40
+_YEAR_ASKED = re.compile(r"\b(?:what|which) years?\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1\d{3}|20\d{2}|[3-9]\d{2})(?:s|\b)|['’]\d\d\b|\b(?:this|last|next) year\b", re.IGNORECASE)
+_COMMA = re.compile(r"[,;]\s+")
 _COUNTED = re.compile(
     r"\b(?:no|none|several|(?<!too )(?<!how )(?<!so )many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b", re.IGNORECASE
 )
@@ -43,6 +49,8 @@ def keeps_demands(question: str, sentence: str, score: float) -> bool:
     asked, said = read_question(question), read(sentence)
     if not (in_english(asked.reading.words) and in_english(said.words)):
         return True
+    if any(fails(asked, said) for fails in _FAILINGS):
+        return False
     return _MODEL.probability({"logit": _logit(score), **demands(asked, said)}) >= 0.5
 
 
@@ -67,6 +75,41 @@ def demands(asked: Question, said: Reading) -> dict[str, float]:
 def _denial_kept(asked: Question, said: Reading) -> bool:
     """*What does it not allow?* is answered only by what is not allowed."""
     return all(_denied_too(meaning, said) for meaning in asked.reading.topic if meaning.tone.denied) and not opposing(asked.reading, said)
+
+
+def _affirms(asked: Question, said: Reading) -> bool:
+    """What the question denies the sentence says, or it denies nothing at all, not even by a word like *excluded*."""
+    if not any(meaning.tone.denied for meaning in asked.reading.topic):
+        return False
+    if opposing(asked.reading, said) and not _absent_too(asked, said):
+        return True
+    denies = any(tone.denied for tone in said.tones) or any(meaning.quality and meaning.sign < 0 for meaning in said.meanings)
+    return not (denies or _absent_too(asked, said) or _denial_kept(asked, said))
+
+
+def _without_year(asked: Question, said: Reading) -> bool:
+    """*In what year?* is answered by a year that the question does not give itself."""
+    if not _YEAR_ASKED.search(asked.reading.text):
+        return False
+    return not any(match.group() not in asked.reading.text for match in _YEAR.finditer(said.text))
+
+
+def _other_rate(asked: Question, said: Reading) -> bool:
+    return other_rate(asked.reading.text, said.text)
+
+
+def _free_elsewhere(asked: Question, said: Reading) -> bool:
+    """*Wifi is free, parking is by the hour*: nothing says what parking costs."""
+    if asked.kind is not MONEY or any(figure.unit in CURRENCIES for figure in said.quantities):
+        return False
+    told = [read(clause) for clause in _COMMA.split(said.text)]
+    giving = [clause for clause in told if offers(MONEY, clause)]
+    return len(told) > 1 and bool(giving) and not any(shared(asked.topic, clause.held) for clause in giving)
+
+
+def _opposite(asked: Question, said: Reading) -> bool:
+    """*When does it close?* is not answered by when it opens."""
+    return any(meaning.quality for meaning in opposing(asked.reading, said))
 
 
 def _absent_too(asked: Question, said: Reading) -> bool:
@@ -133,3 +176,6 @@ def _new_time(asked: Question, said: Reading) -> bool:
 
 
 _ANEW: Mapping[str, Callable[[Question, Reading], bool]] = MappingProxyType({"count": _new_count, "time": _new_time})
+
+_FAILINGS: tuple[Callable[[Question, Reading], bool], ...] = (exchanged, _affirms, _without_year, _other_rate, _free_elsewhere, _opposite)
+"""Any one of these and the sentence answers another question, whatever else it holds."""

@@ -8,7 +8,12 @@ from grounding.opposites import EXCLUSIVE
 from grounding.quantities import UNITS
 from grounding.words import STOP_WORDS, Word
 
-_NO_NAMES = frozenset("i ok faq tv id am pm vs english internet".split()) | frozenset(MONTH_NUMBERS) | frozenset(WEEKDAY_NUMBERS)
+_NO_NAMES = (
+    frozenset("i ok faq tv id am pm vs english internet".split())
+    | frozenset(MONTH_NUMBERS)
+    | frozenset(WEEKDAY_NUMBERS)
+    | {f"{day}s" for day in WEEKDAY_NUMBERS}
+)
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…•\n\"“”‘(\[]|(?:^|\s)[-–—*])\s*\Z")
 TITLES = frozenset("dr mr mrs ms prof".split())
 _TITLED = re.compile(r"\b(?:dr|mr|mrs|ms|prof)\.?\s+\Z", re.IGNORECASE)

@@ -1,5 +1,7 @@
 """The words a question is wrapped in (who says it, in what, how often), as opposed to what it is about."""
 
+import re
+
 from grounding.words import STOP_WORDS, Word, words
 
 DOCUMENT_NOUNS = frozenset(
@@ -30,7 +32,7 @@ REPORT_VERBS = frozenset(
 )
 FRAME_WORDS = frozenset(
     "most common commonly frequent frequently often main biggest top leading primary key major important typical typically usual usually general "
-    "generally overall popular kind kinds type types sort sorts thing things point points topic topics theme themes category categories area areas "
+    "generally overall popular type types sort sorts thing things point points topic topics theme themes category categories area areas "
     "reason reasons cause causes summary summarise summarize summarised summarized overview recap recent recently latest current currently new today now "
     "list give show tell find many much number count counts total amount share percentage percent proportion fraction majority half trend trends time "
     "week weeks weekly month months monthly day days daily rising increasing growing declining falling decreasing compare compared comparison versus vs "
@@ -43,12 +45,22 @@ SENTIMENT_WORDS = frozenset(
 )
 """Feelings that nobody stored: they cannot be counted, only read."""
 
+_SORT = re.compile(r"\bkinds?\s+of\b|\b(?:what|which|any)\s+kinds?\b", re.IGNORECASE)
+"""*What kind of*; whoever was kind is no frame."""
+_NEAR = 6
 _EVERY_FRAME = DOCUMENT_NOUNS | PERSON_NOUNS | COMPLAINT_NOUNS | PRAISE_NOUNS | REPORT_VERBS | FRAME_WORDS
 
 
 def subject_words(text: str) -> tuple[Word, ...]:
     """The words that say what ``text`` is about: neither stop words nor the frame around the subject."""
-    return tuple(word for word in words(text) if word.lower not in STOP_WORDS and word.lower not in _EVERY_FRAME)
+    return tuple(
+        word for word in words(text) if word.lower not in STOP_WORDS and word.lower not in _EVERY_FRAME and not sorting(text, word)
+    )
+
+
+def sorting(text: str, word: Word) -> bool:
+    """Whether ``word`` is that of *what kind of*."""
+    return word.lower in {"kind", "kinds"} and bool(_SORT.search(text, max(0, word.start - _NEAR), word.end + _NEAR))
 
 
 def has_any(text: str, listed: frozenset[str]) -> bool:

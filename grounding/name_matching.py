@@ -27,7 +27,7 @@ def _name_groups(claim: Reading) -> list[list[Word]]:
 
 
 def _group_named(group: Sequence[Word], span: Reading) -> bool:
-    there = [name for name in group if any(_same_name(name, word) for word in span.words)]
+    there = [name for name in group if any(same_name(name, word) for word in span.words)]
     if len(there) * 2 < len(group):
         return False
     return len(there) == len(group) or not any(_somebody_else(name, group, span) for name in there)
@@ -43,16 +43,16 @@ def _somebody_else(name: Word, group: Sequence[Word], span: Reading) -> bool:
             if other is not one and not _in(other, group)
         )
         for one in names
-        if _same_name(name, one)
+        if same_name(name, one)
     ]
     return bool(beside) and all(beside)
 
 
 def _in(word: Word, group: Sequence[Word]) -> bool:
-    return any(_same_name(name, word) for name in group)
+    return any(same_name(name, word) for name in group)
 
 
-def _same_name(name: Word, word: Word) -> bool:
+def same_name(name: Word, word: Word) -> bool:
     """Equal, one inside the other, or one made from the other (Libya, Libyan), or of one kind (iPhone, iOS)."""
     if name.stem == word.stem or (len(name.lower) > 3 and name.lower in word.lower):
         return True

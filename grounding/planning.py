@@ -8,17 +8,19 @@ from zoneinfo import ZoneInfo
 
 from grounding.attribute_names import attributes_in, key_in, of_writers, without_attributes, without_key
 from grounding.channels import sources_in, without
+from grounding.clauses import has_predicate
 from grounding.countables import counting, within_theme
 from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, REPORT_VERBS, has_any, subject_words
 from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
 from grounding.naming import Vocabulary, accounts_in, named_in, names_theme
+from grounding.opposites import QUALITIES
 from grounding.periods import Period, period_in
 from grounding.places import compared_times
 from grounding.question_parts import Part, Place, Plan
 from grounding.small_talk import is_small_talk, without_courtesy
 from grounding.spelling import respelled
 from grounding.tallies import counts_documents, counts_most, ranks
-from grounding.words import words
+from grounding.words import Word, words
 from search.documents import Filters
 from search.filters import day_start, local_day, narrowed
 
@@ -49,12 +51,31 @@ def parts_of(question: str) -> tuple[str, ...]:
         halves = [half.strip() for half in _CONJOINED.split(sentence)]
         whole = len(halves) > 1 and not all(ASKING.match(half) and subject_words(half) for half in halves)
         pieces += [sentence.strip()] if whole else [half for half in halves if half]
-    asking = [piece for piece in pieces if not is_small_talk(piece)]
+    asking = _referring([piece for piece in pieces if not is_small_talk(piece)])
     if len(asking) > MAX_PARTS or not all(subject_words(piece) and not _REFERS_BACK.search(piece) for piece in asking[1:]):
         return (question,)
     return tuple(piece if piece[-1] in "?？" else f"{piece}?" for piece in asking) if len(asking) > 1 else (question,)
 
 
+def _referring(pieces: list[str]) -> list[str]:
+    """Later pieces with what *it* or *they* stand for, which the first one names with an article: *and who owns it* → *who owns the gym*."""
+    named = _NAMED_THING.search(pieces[0]) if pieces else None
+    length = _length(words(named["rest"])) if named else 0
+    if named is None or not length:
+        return pieces
+    thing = f"{named['article']} {named['rest'][:length]}"
+    return [*pieces[:1], *(_PRONOUN.sub(thing, piece, count=1) if ASKING.match(piece) else piece for piece in pieces[1:])]
+
+
+def _length(said: Sequence[Word]) -> int:
+    """Where the name of a thing ends: in front of a verb, a stop word, or what is said of it."""
+    ends = (at for at, word in enumerate(said) if not word.content or has_predicate(word.lower) or (at and word.lower in QUALITIES))
+    end = next(ends, len(said))
+    return said[end - 1].end if end else 0
+
+
+_NAMED_THING = re.compile(r"\b(?P<article>the|my|our|your)\s+(?P<rest>.+)", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(r"\b(?:it|they|them|he|she|this|that|these|those|ones?)\b", re.IGNORECASE)
 
 

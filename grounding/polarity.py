@@ -24,7 +24,9 @@ _OTHER_LANGUAGES = frozenset(
     "никогда никто без nie nikt nigdy bez".split()
 )
 _OTHER_SCRIPTS = re.compile(r"[不没沒未无無非]|ません|ない|なかった|ぬ|않|못|없")
-_ENGLISH = frozenset("the and is to of it my with for that this i not are have were in when after".split())
+_ENGLISH = frozenset(
+    "the and is to of it my with for that this i not are have were in when after how what where why who which does did could would there from they your".split()
+)
 _FOREIGN = frozenset(
     "el la los las un una en y que por con ha der die das ist und ein eine nicht mit auf le les des est et il je mon ma lo di che ho per os um uma "
     "het een van ik och jag det jeg".split()

@@ -4,11 +4,15 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from grounding.clauses import has_predicate
 from grounding.entities import TITLES
+from grounding.exchanged import exchanged
 from grounding.matching import found
 from grounding.name_matching import share_of_names_missing
+from grounding.opposites import QUALITIES
 from grounding.polarity import in_english
 from grounding.quantities import CURRENCIES, DURATIONS
+from grounding.question_kinds import read_question
 from grounding.reading import Meaning, Reading, read
 from grounding.stances import statement_of
 
@@ -17,6 +21,12 @@ _ENDS_COMPLEMENT = frozenset(
     "on in at of from with for among about inside within by to than as when while if because since until after before during over under near between or "
     "and but that which who where compared against".split()
 )
+_COMMA = re.compile(r"[,;]\s+(?:and\s+|but\s+)?|\s+but\s+")
+_ELLIPSIS = re.compile(
+    r"\b(?:(?:is|are|was|were|do|does|did|can|could|has|have|will|would)(?:n['’]t| not)?|too|either|neither)\W*\Z", re.IGNORECASE
+)
+"""*PayPal works, Apple Pay does not*: the second clause has the predicate of the first."""
+_DETERMINING = frozenset("the a an my our your their this that these those".split())
 _DEGREE = re.compile(r"\b(?:too|enough)\b", re.IGNORECASE)
 _PASSING = frozenset({"", "availability", "presence", "possibility", "filling", "identity"})
 """Qualities of being there: telling of the thing at all may be the answer."""
@@ -92,16 +102,34 @@ def _complement(statement: Reading) -> tuple[Meaning, ...]:
 def takes_stance(question: str, sentence: str) -> bool:
     """Whether ``sentence`` says something of the predicate of ``question``: its word, its quality, one that bears on it, or a figure that measures it."""
     asked, said = predicate_of(question), read(sentence)
-    if not _speaks_of(read(question), said):
+    if not _speaks_of(read(question), said) or exchanged(read_question(question), said):
         return False
     if asked is None or asked.meaning.quality in _PASSING - {""} or not in_english(said.words):
         return True
     meaning = asked.meaning
     if not meaning.kin.isdisjoint(said.kin):
-        return True
+        return not _of_another_clause(read(question), meaning, said)
     if not meaning.quality:
         return False
     return _bears_on(meaning, read(question), said) or (not asked.judged and _measures(meaning.quality, said))
+
+
+def _of_another_clause(question: Reading, asked: Meaning, said: Reading) -> bool:
+    """The predicate stands in a clause with a subject of its own, what the question is about in others only: *wifi is free, parking is 3 EUR*."""
+    rest = tuple(meaning for meaning in question.topic if not asked.same_word(meaning))
+    if _ELLIPSIS.search(said.text):
+        return False
+    told = [read(clause) for clause in _COMMA.split(said.text)]
+    own = [clause for clause in told if not asked.kin.isdisjoint(clause.kin)]
+    if len(told) < 2 or not rest or any(found(meaning, clause.held) for meaning in rest for clause in own):
+        return False
+    return any(found(meaning, said.held) for meaning in rest) and all(_has_subject(clause) for clause in own)
+
+
+def _has_subject(clause: Reading) -> bool:
+    first = next((word for word in clause.words if word.lower not in _DETERMINING), None)
+    plain = first is not None and first.content and first.lower not in QUALITIES and not has_predicate(first.lower)
+    return plain and has_predicate(clause.text)
 
 
 def _speaks_of(question: Reading, said: Reading) -> bool:

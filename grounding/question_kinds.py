@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from grounding.frames import sorting
 from grounding.languages import SMALL_WORDS, language_of
 from grounding.quantities import CURRENCIES, DURATIONS
 from grounding.reading import Meaning, Reading, read
@@ -12,7 +13,7 @@ from grounding.words import SPEAKER_WORDS
 
 GENERIC_WORDS = frozenset(
     "problem problems issue issues complaint complaints feedback review reviews opinion opinions comment comments message messages ticket tickets "
-    "happen happens happened happening wrong tell describe explain kind kinds sort type types thing things way ways main biggest top summary summarise "
+    "happen happens happened happening wrong tell describe explain kinds sort type types thing things way ways main biggest top summary summarise "
     "summarize overview know think thought experience experiences matter hear heard talk talking said saying common often want wanted like likes there any "
     "anyone somebody feel feels feeling text texts record records document documents note notes say says report reports topic topics about mention mentioned "
     "give list show find information details detail name names called answer question reason reasons cause causes mean means meant give gave".split()
@@ -111,7 +112,8 @@ def read_question(text: str) -> Question:
     """Read ``text`` as a question. The words its kind uses up stay in the topic when nothing else would be left."""
     reading = read(text)
     kind = next((kind for form, kind in _FORMS if form.search(text)), OPEN)
-    about = _without(_without(reading.topic, GENERIC_WORDS), COURTESIES)
+    named = tuple(meaning for meaning in reading.topic if not sorting(text, meaning.word))
+    about = _without(_without(named, GENERIC_WORDS), COURTESIES)
     about = _without(about, SMALL_WORDS.get(language_of(text), frozenset())) or about
     specific = _without(about, kind.spent) or about
     return Question(reading, kind, tuple(_softened(meaning, kind) for meaning in specific))
@@ -133,7 +135,8 @@ _SOON = re.compile(
 )
 _WHEN = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|morning|afternoon|evening|night|noon|midnight|week(?:end)?|month|year|century|decade|spring|summer|autumn|winter|"
-    r"after|before|since|until|during|when|while|as soon as|once|ago|last|next|always|never|now|currently|recently|later|earlier|christmas|easter)\b"
+    r"after|before|since|until|during|when(?:ever)?|while|as soon as|once|ago|always|never|now|currently|recently|later|earlier|christmas|easter)\b"
+    r"|\b(?:last|next)\s+(?:time|one|update|release|visit|season|quarter|few|couple)\b"
     r"|\b(?:at|by|from|till?|opens?|closes?|starts?)\s+(?:[01]?\d|2[0-4])(?![\d.,:]*\d|\s*(?:%|percent|eur|usd|gbp|euros?|dollars?|pounds?|stars?|times?))",
     re.IGNORECASE,
 )
@@ -160,11 +163,13 @@ _COLOURS = frozenset(
     "black white red green blue yellow orange purple violet pink brown grey gray beige gold golden silver turquoise magenta cyan crimson scarlet maroon "
     "navy teal ivory transparent colourless colorless multicoloured multicolored rainbow reddish bluish greenish yellowish dark light pale".split()
 )
+_PRICE = re.compile(r"(?<![\w.,])\d{1,6}[.,]\d\d(?![\w.,:%]|\s*[^\W\d_]*(?:%|am\b|pm\b))")
+"""*12.99*, the way prices are written."""
 _FREE = re.compile(r"\b(?:free|for nothing|no (?:extra )?(?:charge|cost|fee)|gratis|complimentary)\b", re.IGNORECASE)
 
 
 def _has_money(text: Reading) -> bool:
-    return any(quantity.unit in CURRENCIES for quantity in text.quantities) or bool(_FREE.search(text.text))
+    return any(quantity.unit in CURRENCIES for quantity in text.quantities) or bool(_FREE.search(text.text) or _PRICE.search(text.text))
 
 
 def _has_count(text: Reading) -> bool:

@@ -141,6 +141,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise("answer", "off-topic questions are under the relevance floor", ("grounding/test_relevance.py",), ("benchmarks.gates",)),
     Promise("answer", "a question that nobody answers is refused, naming what is missing",
             ("grounding/test_answerability.py", "grounding/test_predicates.py", "grounding/test_answer_types.py"), ("benchmarks.gates",)),
+    Promise("answer", "a sentence about another of the kind, another measure or the opposite is no answer",
+            ("grounding/test_exchanged.py", "grounding/test_rates.py"), ("benchmarks.gates",)),
     Promise("answer", "a slip of the finger is read as the documents write it, and the trace says so", ("grounding/test_spelling.py",)),
     Promise("answer", "every citation supports its claim by itself; vetoes for numbers, dates, negation, names and codes",
             (VERIFIER, "grounding/test_vetoes.py", "grounding/test_name_matching.py", "grounding/test_matching.py",

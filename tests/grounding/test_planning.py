@@ -8,7 +8,7 @@ import pytest
 
 from grounding.intents import Form, Intent
 from grounding.naming import Vocabulary, named_in
-from grounding.planning import plan
+from grounding.planning import parts_of, plan
 from grounding.question_parts import Part, Plan
 from search.documents import EVERYTHING, Filters
 from search.filters import filters_of
@@ -288,7 +288,8 @@ def test_an_account_in_the_request_is_not_replaced() -> None:
     [
         ("How long did standard delivery take and how much does express cost?", 2),
         ("Is there a pool? What does parking cost?", 2),
-        ("Where is my card and is it coming today?", 1),
+        ("Where is my card and is it coming today?", 2),
+        ("Where is he and is it coming today?", 1),
         ("What do customers say about cards and payments?", 1),
         ("Hi! Which delivery arrived the next morning?", 1),
         ("Is the app slow? It crashed.", 1),
@@ -303,3 +304,8 @@ def test_the_plan_is_plain_json() -> None:
 
     text = json.dumps(planned("How many late delivery messages since March and what does account north say?").as_json())
     assert "late_delivery" in text
+
+
+def test_a_later_part_names_what_it_refers_to() -> None:
+    assert parts_of("When does the gym open and who owns it?") == ("When does the gym open?", "who owns the gym?")
+    assert parts_of("Is the app slow and does it crash?") == ("Is the app slow?", "does the app crash?")
