@@ -46,7 +46,7 @@ async def monitors(_root: object, info: Info, first: int, after: str | None = No
     """See the schema."""
     request: Request = info.context
     page = await request.call(monitor_operations.monitors, first=page_from(first), after=after)
-    return {"monitors": [_monitor(item) for item in page.watched], "cursor": page.cursor}
+    return {"monitors": [_monitor(item) for item in page.watched], "unreadable": list(page.unreadable), "cursor": page.cursor}
 
 
 @query.field("monitor")

@@ -365,6 +365,7 @@ class MonitorsPayload(_Result):
     """Result of list_monitors."""
 
     monitors: list[ToolMonitor]
+    unreadable: list[str] = Field(description="Ids of monitors that are damaged and cannot be read")
 
 
 class ToolDigest(BaseModel):

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
@@ -120,17 +118,6 @@ def _run(spec: ToolSpec, service: Service, tenant: Tenant, arguments: Any, deadl
     """The tool, every call of which ends soon after nobody waits for it any more; a run that was over in time still keeps its trace."""
     with within(Deadline.after(deadline.remaining_s() + GRACE_S, deadline.clock)):
         return spec.run(service, tenant, arguments, deadline)
-
-
-def run_stdio(service: Service) -> None:
-    """Serve one client on standard input and output until it goes away, for the default tenant."""
-
-    async def serve() -> None:
-        server = mcp_server(service, Threads(service.settings.bulkhead_calls))
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
-
-    anyio.run(serve)
 
 
 async def _called(

@@ -118,7 +118,8 @@ def _ask(service: Service, tenant: Tenant, given: payloads.AskArguments, deadlin
 
 def _monitors(service: Service, tenant: Tenant, given: payloads.MonitorsArguments, _deadline: Deadline) -> Json:
     page = monitor_operations.monitors(service, tenant, first=given.limit, after=None)
-    return {"monitors": [snake_keys(monitor_rendering.monitor(item.monitor, item.held)) for item in page.watched]}
+    shown = [snake_keys(monitor_rendering.monitor(item.monitor, item.held)) for item in page.watched]
+    return {"monitors": shown, "unreadable": list(page.unreadable)}
 
 
 def _digests(service: Service, tenant: Tenant, given: payloads.DigestsArguments, _deadline: Deadline) -> Json:

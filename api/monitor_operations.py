@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.errors import fault_of
+from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant
 from worker.duties import Work
 from worker.monitors.digest import Digest
@@ -26,10 +27,11 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class WatchedPage:
-    """Some monitors, the newest first, and where to go on."""
+    """Some monitors, the newest first, and where to go on. ``unreadable`` are the ids of those that cannot be read."""
 
     watched: tuple[Watched, ...]
     cursor: str | None
+    unreadable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,15 @@ class Ran:
 
 
 def monitors(service: Service, tenant: Tenant, *, first: int, after: str | None) -> WatchedPage:
-    """A page of monitors."""
+    """A page of monitors; one that cannot be read is named and hides no other."""
     page = service.monitors.list(tenant, first=first, after=after)
-    return WatchedPage(tuple(_watched(service, tenant, monitor) for monitor in page.monitors), page.cursor)
+    watched, unreadable = [], [*page.unreadable]
+    for each in page.monitors:
+        try:
+            watched.append(_watched(service, tenant, each))
+        except InvalidRequest:
+            unreadable.append(each.monitor_id)
+    return WatchedPage(tuple(watched), page.cursor, tuple(unreadable))
 
 
 def monitor(service: Service, tenant: Tenant, monitor_id: str) -> Watched:

@@ -57,7 +57,8 @@ def monitor(value: Monitor, held: Held) -> Json:
 
 def monitor_page(value: WatchedPage) -> Json:
     """Some monitors, and the cursor of the next page."""
-    return {"monitors": [monitor(item.monitor, item.held) for item in value.watched], "cursor": value.cursor}
+    shown = [monitor(item.monitor, item.held) for item in value.watched]
+    return {"monitors": shown, "unreadable": list(value.unreadable), "cursor": value.cursor}
 
 
 def runs(values: Iterable[Ran]) -> Json:

@@ -217,7 +217,7 @@ class Indices:
         if (meta["model"], meta.get("dimension")) != (self._model, self._dimension):
             raise Misconfigured(
                 f"{index} was made for vectors of {meta['model']} (dimension {meta.get('dimension')}), and WA_EMBEDDER asks for {self._model} "
-                f"(dimension {self._dimension}); set WA_EMBEDDER back, {_ANOTHER_PREFIX}"
+                f"(dimension {self._dimension}); set WA_EMBEDDER back and change it with wisdom reembed, {_ANOTHER_PREFIX}"
             )
 
     def _refuse(self, index: str, found: list[str]) -> None:

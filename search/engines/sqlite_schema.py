@@ -114,5 +114,5 @@ def check(connection: sqlite3.Connection, path: Path, model: str, dimension: int
     if (stored["model"], stored["dimension"]) != (model, dimension):
         raise Misconfigured(
             f"{path} holds vectors of {stored['model']} (dimension {stored['dimension']}), and WA_EMBEDDER asks for {model} "
-            f"(dimension {dimension}); set WA_EMBEDDER back, or name a new file in WA_ENGINE_URL and ingest again"
+            f"(dimension {dimension}); set WA_EMBEDDER back and change it with wisdom reembed, or name a new file in WA_ENGINE_URL and ingest again"
         )

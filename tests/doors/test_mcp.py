@@ -1,7 +1,11 @@
 """The MCP door: its tools, its errors, its limits, and the official client over both protocol eras."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,6 +22,7 @@ from search.ingest.rows import rows_of
 from tests.doors.calls import posted, tool
 from tests.doors.conftest import documents
 from tests.doors.serving import running
+from tests.servers import ROOT
 from worker.opening import Service, open_service
 
 NAMES = ["search_feedback", "aggregate_by_theme", "trend_over_time", "get_account_context", "ask", "list_monitors", "get_digests"]
@@ -237,3 +242,29 @@ def test_the_stdio_door_offers_the_same_tools_for_the_default_tenant(service: Se
 
     run: Callable[[Callable[[], Awaitable[None]]], None] = anyio.run
     run(talk)
+
+
+def test_on_stdio_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        "no json {",
+        json.dumps({"hello": "you"}),
+        json.dumps({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": hello}),
+        "again [",
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WA_")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "api.cli.main", "mcp", "--engine", f"sqlite:///{tmp_path / 'store.db'}"],
+        cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{line}\n" for line in lines))
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in lines]
+        process.stdin.close()
+        assert process.wait(30) == 0
+    assert sorted((answer["error"]["code"], answer["id"]) for answer in answers if "error" in answer) == [
+        (-32700, None), (-32700, None), (-32600, None),
+    ]  # fmt: skip
+    assert [answer["id"] for answer in answers if "result" in answer] == [7]

@@ -13,6 +13,7 @@ import pytest
 
 from api import monitor_operations, monitor_rendering
 from api.casing import snake_keys
+from runtime.errors import InvalidRequest
 from runtime.tenancy import tenant_named
 from search.ingest.rows import rows_of
 from tests.doors.calls import graphql, tool
@@ -263,3 +264,22 @@ def test_a_digest_too_long_for_a_tool_loses_citations_before_it_is_left_out(fire
     payload = tool(http, "get_digests", {}, WATCH)["result"]["structuredContent"]
     assert (payload["truncated"], payload["left_out"]) == (False, 0)
     assert tool(http, "get_digests", {"digest_id": "x", "monitor_id": "y"}, WATCH)["result"]["isError"] is True
+
+
+def test_a_damaged_monitor_is_named_and_hides_no_other(http: httpx.Client, service: Service) -> None:
+    tenant = tenant_named("damaged")
+    for name in ("good", "stuck", "bad"):
+        service.saving.save(
+            tenant, {"monitorId": name, "name": name, "question": "How many mention billing?", "condition": {"countAtLeast": 2}}
+        )
+    service.state.put(tenant, "monitor", "bad", {"name": "bad"})
+    service.state.put(tenant, "monitor_state", "stuck", {"revision": 3})
+    listing = "{ monitors { monitors { monitorId } unreadable } }"
+    found = graphql(http, listing, tenant)["data"]["monitors"]
+    assert [each["monitorId"] for each in found["monitors"]] == ["good"]
+    assert sorted(found["unreadable"]) == ["bad", "stuck"]
+    with pytest.raises(InvalidRequest, match="delete it, and save it anew"):
+        service.monitors.get(tenant, "bad")
+    for name in ("bad", "stuck"):
+        assert service.monitors.delete(tenant, name)
+    assert graphql(http, listing, tenant)["data"]["monitors"]["unreadable"] == []

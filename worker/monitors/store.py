@@ -1,10 +1,11 @@
 """Monitors and what is held of them, in the state store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from runtime.clock import Clock
-from runtime.errors import Conflict, NotFound
+from runtime.errors import Conflict, InvalidRequest, NotFound
 from runtime.events import Event, event_id
 from runtime.tenancy import Tenant
 from search.ports import StateEntry, StateStore
@@ -19,10 +20,11 @@ HELD_KIND = "monitor_state"
 
 @dataclass(frozen=True, slots=True)
 class MonitorPage:
-    """Some monitors, the newest first, and where to go on."""
+    """Some monitors, the newest first, and where to go on. ``unreadable`` are the ids of those that cannot be read."""
 
     monitors: tuple[Monitor, ...]
     cursor: str | None
+    unreadable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Monitors:
 
         Raises:
             NotFound: the tenant has none of that id.
+            InvalidRequest: on ``monitor_id``; what is stored of it cannot be read.
         """
         entry = self.state.get(tenant, KIND, monitor_id)
         if entry is None:
@@ -53,9 +56,15 @@ class Monitors:
         return _monitor(entry)
 
     def list(self, tenant: Tenant, *, first: int = 50, after: str | None = None) -> MonitorPage:
-        """Monitors, the newest first."""
+        """Monitors, the newest first; one that cannot be read hides no other."""
         entries, cursor = self.state.entries(tenant, KIND, first=first, after=after)
-        return MonitorPage(tuple(_monitor(entry) for entry in entries), cursor)
+        monitors, unreadable = [], []
+        for entry in entries:
+            try:
+                monitors.append(_monitor(entry))
+            except InvalidRequest:
+                unreadable.append(entry.entry_id)
+        return MonitorPage(tuple(monitors), cursor, tuple(unreadable))
 
     def delete(self, tenant: Tenant, monitor_id: str) -> bool:
         """Remove it and what is held of it; one that fires ends in silence. Its digests stay. False when there was none."""
@@ -81,11 +90,16 @@ class Monitors:
         return repeated(lambda: self._acknowledged(tenant, self.get(tenant, monitor_id)))
 
     def held(self, tenant: Tenant, monitor: Monitor) -> Held:
-        """What is held of a monitor; nothing yet where what it asks has changed since."""
+        """What is held of a monitor; nothing yet where what it asks has changed since.
+
+        Raises:
+            InvalidRequest: on ``monitor_id``; what is stored of it cannot be read.
+        """
         entry = self.state.get(tenant, HELD_KIND, monitor.monitor_id)
         if entry is None:
             return Held(monitor.revision)
-        held = held_from_json(entry.version, entry.body)
+        with _readable():
+            held = held_from_json(entry.version, entry.body)
         return held if held.revision == monitor.revision else Held(monitor.revision, version=entry.version)
 
     def hold(self, tenant: Tenant, monitor: Monitor, held: Held, transition: Transition | None = None) -> Held:
@@ -151,7 +165,17 @@ class Monitors:
 
 
 def _monitor(entry: StateEntry) -> Monitor:
-    return monitor_from_json(entry.entry_id, entry.version, entry.body)
+    with _readable():
+        return monitor_from_json(entry.entry_id, entry.version, entry.body)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Whatever damaged an entry, its owner is told what to do about it."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
+        raise InvalidRequest("what is stored of this monitor cannot be read; delete it, and save it anew", field="monitor_id") from error
 
 
 def _transitioned(tenant: Tenant, monitor: Monitor, held: Held, transition: Transition) -> Event:

@@ -39,6 +39,8 @@ def _list(group: typer.Typer) -> None:
         with session(common) as opened:
             found = monitor_operations.monitors(opened.service, opened.tenant, first=first, after=after)
             opened.screen.show(lambda: monitors_view(found.watched, calling(common)), lambda: monitor_rendering.monitor_page(found))
+            if found.unreadable:
+                opened.screen.warn(f"cannot be read, delete and save anew: {', '.join(found.unreadable)}")
             if found.cursor is not None:
                 opened.screen.note(f"next page: --after {found.cursor}")
 

@@ -55,7 +55,7 @@ def _mcp(app: typer.Typer) -> None:
         Configure it in an MCP client as the command `wisdom` with the argument `mcp`. Logs go to standard error.
         """
         with session(common) as opened:
-            from api.mcp_server import run_stdio
+            from api.mcp_stdio import run_stdio
 
             run_stdio(opened.service)
 
