@@ -28,9 +28,10 @@ class Age:
 def register(app: typer.Typer) -> None:
     """Add the group."""
     group = typer.Typer(no_args_is_help=True)
-    app.add_typer(group, name="retention", help="Remove documents of old months, by when they occurred (UTC).")
+    app.add_typer(group, name="retention", help="Remove documents of old months, by when they occurred (UTC), and old records.")
     _plan(group)
     _apply(group)
+    _records(group)
 
 
 def _plan(group: typer.Typer) -> None:
@@ -72,6 +73,36 @@ def _apply(group: typer.Typer) -> None:
         return None
 
 
+def _records(group: typer.Typer) -> None:
+    @command(
+        group, "retention records", example="wisdom retention records --keep-days 90\nwisdom retention records --keep-days 90 --apply --yes"
+    )
+    def old_records(
+        common: Common,
+        keep_days: Annotated[int, typer.Option("--keep-days", metavar="N", min=1, max=36500, help="Keep what is at most this old.")],
+        apply: Annotated[bool, typer.Option("--apply", help="Remove it; without this it is only counted.")] = False,
+        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    ) -> int | None:
+        """Count or remove old traces of questions and old records of ingests.
+
+        They are kept for ever otherwise. Documents, digests, reports and the numbers of wisdom stats stay; boards lose what is removed.
+        """
+        from rich.text import Text
+
+        from api import retention_operations as operations
+        from api.cli.views.retention import records_view
+
+        with session(common) as opened:
+            found = operations.old_records(opened.service, opened.tenant, keep_days)
+            if apply and found.total and not yes and not _asked(f"removing {records_view(found)}"):
+                opened.screen.warn("nothing was removed")
+                return FAILED
+            shown = operations.remove_records(opened.service, found) if apply else found
+            verb = "removed" if apply else "would remove"
+            opened.screen.show(lambda: Text(f"{verb} {records_view(shown)}"), lambda: operations.rendered_records(shown, applied=apply))
+        return None
+
+
 def _tell(opened: Session, month: str, deleted: int, documents: int) -> None:
     opened.screen.note(f"{month}: {deleted:,} of {documents:,} documents deleted")
 
@@ -82,9 +113,13 @@ def _warn_of_foreign(opened: Session, plan: "RetentionPlan") -> None:
 
 
 def _confirmed(plan: "RetentionPlan") -> bool:
-    """Ask on standard error; without a terminal to ask on, insist on ``--yes``."""
     from api.cli.views.retention import does
 
+    return _asked(does(plan))
+
+
+def _asked(what: str) -> bool:
+    """Ask on standard error; without a terminal to ask on, insist on ``--yes``."""
     if not typer.get_text_stream("stdin").isatty():
-        raise InvalidRequest(f"{does(plan)}; there is no terminal to ask on, so add --yes")
-    return typer.confirm(f"{does(plan).capitalize()}. This cannot be undone. Go on?", err=True)
+        raise InvalidRequest(f"{what}; there is no terminal to ask on, so add --yes")
+    return typer.confirm(f"{what.capitalize()}. This cannot be undone. Go on?", err=True)

@@ -5,6 +5,7 @@ from rich.text import Text
 
 from api.cli.grid import Column, Grid
 from api.cli.views.text import counted
+from api.retention_operations import OldRecords
 from search.moving.retention import RetentionPlan
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -22,6 +23,12 @@ def plan_view(plan: RetentionPlan) -> RenderableType:
 def does(plan: RetentionPlan) -> str:
     """One sentence on what applying a plan does."""
     return f"applying deletes {counted(plan.documents, 'document')} of tenant {plan.tenant} from before {plan.before} ({size(plan.size)})"
+
+
+def records_view(found: OldRecords) -> str:
+    """*3 traces of questions and 2 records of ingests from before 2026-01-01, of tenant acme*."""
+    traces, ingests = counted(found.counts["traces"], "trace"), counted(found.counts["ingests"], "record")
+    return f"{traces} of questions and {ingests} of ingests from before {found.before:%Y-%m-%d}, of tenant {found.tenant}"
 
 
 def size(count: int) -> str:

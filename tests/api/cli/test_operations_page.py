@@ -51,10 +51,12 @@ def rows() -> list[dict[str, str]]:
 
 
 def test_retention_as_the_page_has_it(ran: Ran) -> None:
-    plan, as_json, applied = ran("retention")
+    plan, as_json, applied, counted, removed = ran("retention")
     assert "2020-03\t3" in plan
     assert json.loads(as_json)["documents"] == 3
     assert applied.strip() == "deleted 3 documents"
+    assert counted.startswith("would remove 0 traces")
+    assert removed.startswith("removed 0 traces")
 
 
 def test_backup_and_restore_as_the_page_has_it(ran: Ran, tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
 """``wisdom retention``: a dry run, then only with consent."""
 
 import json
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from api.retention_operations import old_records, remove_records
+from search.ingest.rows import rows_of
 from tests.api.cli.conftest import Run, jsonl
+from tests.grounding.desk import ACME, open_desk, record
 
 ROWS = [
     {
@@ -64,3 +69,28 @@ def test_exactly_one_age_is_wanted(filled: Run) -> None:
         ended = filled("retention", "plan", *words)
         assert ended.returncode == 2, words
         assert "next step" in ended.stderr
+
+
+def test_old_records_are_counted_first_and_removed_only_when_told_to(tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        desk.load([record("r-1", "My card was late."), record("r-2", "My card never came.")])
+        assert desk.service.ingester.ingest(ACME, rows_of([{"text": ""}])).rejected == 1
+        old = desk.ask("Why was my card late?").run_id
+        desk.clock.instant += timedelta(days=100)
+        new = desk.ask("Why was my card late?").run_id
+        found = old_records(desk.service, ACME, 90)
+        assert dict(found.counts) == {"traces": 1, "ingests": 3}
+        assert {old, new} == {trace.run_id for trace in desk.service.traces.list(ACME).traces}
+        assert dict(remove_records(desk.service, found).counts) == {"traces": 1, "ingests": 3}
+        assert [trace.run_id for trace in desk.service.traces.list(ACME).traces] == [new]
+        assert old_records(desk.service, ACME, 90).total == 0
+        assert desk.service.engine.corpus(ACME).documents == 2
+
+
+def test_records_of_today_stay_and_without_apply_nothing_is_changed(filled: Run) -> None:
+    run_id = json.loads(filled("ask", "why was my card late?", "--json").stdout)["runId"]
+    counted = filled("retention", "records", "--keep-days", "1")
+    assert "would remove 0 traces of questions and 0 records of ingests" in counted.stdout
+    removed = json.loads(filled("retention", "records", "--keep-days", "1", "--apply", "--json").stdout)
+    assert (removed["traces"], removed["ingests"], removed["applied"]) == (0, 0, True)
+    assert filled("traces", "show", run_id).returncode == 0

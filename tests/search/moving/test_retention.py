@@ -1,6 +1,7 @@
 """Retention: whole months leave, by when documents occurred, and nothing else does."""
 
-from datetime import UTC, datetime
+import threading
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -9,6 +10,7 @@ from runtime.errors import InvalidRequest
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING
 from search.engines.opening import Store
+from search.moving.ageing import count_older, remove_older
 from search.moving.retention import OldMonth, applied, first_kept, planned
 from tests.contracts.writes import written
 
@@ -138,3 +140,22 @@ def test_a_plan_adds_up() -> None:
 
     plan = RetentionPlan(ACME, "2026-02", (OldMonth("2025-12", 3, 10), OldMonth("2026-01", 0, 5)))
     assert (plan.documents, plan.size) == (3, 15)
+
+
+def test_records_older_than_a_moment_are_counted_and_removed_and_nothing_else(store: Store) -> None:
+    """More than a page of them; those of another kind or tenant, and newer ones, stay."""
+    for number in range(1203):
+        store.state.put(ACME, "trace", f"old-{number}", {"n": number})
+    store.state.put(ACME, "digest", "other", {})
+    store.state.put(OTHER, "trace", "theirs", {})
+    entry = store.state.get(ACME, "digest", "other")
+    assert entry is not None
+    boundary = entry.created_at + timedelta(milliseconds=1)
+    threading.Event().wait(0.01)
+    store.state.put(ACME, "trace", "new", {})
+    assert count_older(store.state, ACME, "trace", boundary) == 1203
+    assert remove_older(store.state, ACME, "trace", boundary) == 1203
+    assert remove_older(store.state, ACME, "trace", boundary) == 0
+    assert [each.entry_id for each in store.state.entries(ACME, "trace")[0]] == ["new"]
+    assert store.state.get(ACME, "digest", "other") == entry
+    assert store.state.get(OTHER, "trace", "theirs") is not None
