@@ -14,6 +14,7 @@ from runtime.tenancy import Tenant
 from search.documents import EVERYTHING, DocumentWrite
 from search.engines import opensearch_queries as queries
 from search.engines.opensearch_names import Names
+from search.engines.opensearch_placement import Placement
 from search.engines.opensearch_records import live_operations
 from search.ranking import LegQuery
 from worker.opening import Service
@@ -65,8 +66,9 @@ def _bare_load(client: Any, actions: Sequence[dict[str, Any]]) -> None:
 
 def _actions(tenant: Tenant, writes: Sequence[DocumentWrite]) -> Iterator[dict[str, Any]]:
     """What a user of the helper would write: dictionaries, vectors as lists of floats."""
+    at = Placement(Names("waspeed", tenant), "own", 1)
     for write in writes:
-        for operation, vector in zip(live_operations(write, tenant, 1, BARE), write.vectors, strict=True):
+        for operation, vector in zip(live_operations(write, at, 1, "202601"), write.vectors, strict=True):
             assert operation.source is not None
             record = json.loads(operation.source)
             yield {"_op_type": "index", "_index": BARE, "_id": record["passage_id"], "_source": record | {"vector": vector.tolist()}}

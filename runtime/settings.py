@@ -56,6 +56,9 @@ class Settings(BaseSettings):
         None, description="file with its key (PEM, not encrypted); blank = in the certificate's file"
     )
     index_prefix: str = Field("wa", pattern=r"^[a-z][a-z0-9]{0,15}$", description="first part of every index name in OpenSearch")
+    placement: Literal["own", "pool"] = Field(
+        "own", description="where new tenants go in OpenSearch: month indices of their own, or those of the pool"
+    )
     engine_timeout_s: float = Field(10.0, gt=0, le=300, description="longest wait for one call to the engine")
     embedder: str = Field(
         "minilm",

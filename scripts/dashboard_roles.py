@@ -10,7 +10,7 @@ from typing import Any
 
 from runtime.tenancy import tenant_named
 from scripts.dashboard_objects import Scope
-from search.engines.opensearch_names import checked_prefix
+from search.engines.opensearch_names import checked_prefix, every_pool_month
 from search.state_facts import FACTS
 
 DOCUMENT_FIELDS = ("tenant", "deleted", "number", "occurred_at", "source_kind", "theme_id")
@@ -21,7 +21,7 @@ def role_of(scope: Scope) -> dict[str, Any]:
     """What the reader of this board may search: which indices, which records in them, which fields of those."""
     whose = [] if scope.tenant is None else [{"term": {"tenant": scope.tenant}}]
     documents = scope.pattern("documents")
-    months = [documents] if scope.tenant is None else [documents, f"{documents}-*-*"]
+    months = [documents] if scope.tenant is None else [documents, f"{documents}-*-*", every_pool_month(scope.prefix)]
     counted = [*whose, {"exists": {"field": "facts.at"}}]
     return {
         "cluster_permissions": [],

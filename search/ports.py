@@ -111,6 +111,10 @@ class Engine(Protocol):
         """Remove everything of the tenant, tombstones included; returns how many live documents there were."""
         ...
 
+    def expunge(self, tenant: Tenant) -> None:
+        """Have text of the erased tenant taken off the disk that is left there. Of what was erased in the last half minute, some may stay."""
+        ...
+
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """The live document, or None."""
         ...

@@ -97,8 +97,10 @@ class ScrubTraces:
         receipts = Receipts(self.state)
         with suppress(NotFound, Conflict):
             receipt_id = mark.body.get("receipt", mark.entry_id)
-            deleted = receipts.get(tenant, receipt_id).state == "deleted"
-            if deleted and complete:
+            receipt = receipts.get(tenant, receipt_id)
+            if receipt.state == "deleted" and complete:
+                if receipt.scope == "tenant":
+                    self.engine.expunge(tenant)
                 receipts.add(tenant, receipt_id, removed, state="complete", at=self.clock.now())
             elif any(removed.values()):
                 receipts.add(tenant, receipt_id, removed)

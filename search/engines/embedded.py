@@ -152,6 +152,9 @@ class EmbeddedEngine:
             self._corpora.pop(tenant, None)
         return live
 
+    def expunge(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`. What is freed in the file is overwritten at once."""
+
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """See :class:`search.ports.Engine`."""
         with self._store.reading() as connection:

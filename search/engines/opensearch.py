@@ -1,4 +1,4 @@
-"""The OpenSearch engine: per-tenant monthly indices behind aliases, both legs in one round trip, every call guarded."""
+"""The OpenSearch engine: monthly indices of a tenant or of a pool behind its aliases, both legs in one round trip, every call guarded."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,8 +18,10 @@ from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_ledger import Ledger
 from search.engines.opensearch_months import OpenSearchMonths
 from search.engines.opensearch_names import Names, checked_prefix
+from search.engines.opensearch_placement import Where
 from search.engines.opensearch_reading import Reader
 from search.engines.opensearch_state import OpenSearchState
+from search.engines.opensearch_tenancy import Tenancy
 from search.engines.opensearch_writing import Writer
 from search.ranking import BucketQuery, Buckets, GroupMembers, LegQuery, Legs
 
@@ -36,7 +38,9 @@ def open_opensearch(
     """
     cluster = connected(settings, clock, lambda: metrics.count("wa_foreign_hits_total") if metrics else None)
     try:
-        engine = OpenSearchEngine(cluster, checked_prefix(settings.index_prefix), model=model, dimension=dimension, clock=clock)
+        engine = OpenSearchEngine(
+            cluster, checked_prefix(settings.index_prefix), model=model, dimension=dimension, clock=clock, newcomers=settings.placement
+        )
         engine.prepare()
         yield engine
     finally:
@@ -46,12 +50,13 @@ def open_opensearch(
 class OpenSearchEngine:
     """Implements :class:`search.ports.Engine`; safe to use from many threads."""
 
-    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, clock: Clock) -> None:
+    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, clock: Clock, newcomers: Where = "own") -> None:
         self._cluster = cluster
         self._prefix = prefix
         self._model = model
         self._dimension = dimension
-        self._indices = Indices(cluster, prefix, model=model, dimension=dimension)
+        self._clock = clock
+        self._indices = Indices(cluster, prefix, model=model, dimension=dimension, newcomers=newcomers)
         self._ledger = Ledger(cluster)
         self._writer = Writer(cluster, self._indices, prefix, dimension, clock)
         self._reader = Reader(cluster, prefix, dimension)
@@ -67,6 +72,11 @@ class OpenSearchEngine:
     def months(self) -> OpenSearchMonths:
         """Its months, for retention."""
         return OpenSearchMonths(self._cluster, self._indices, self._prefix)
+
+    @property
+    def tenancy(self) -> Tenancy:
+        """Where its tenants are, and moving them."""
+        return Tenancy(self._cluster, self._indices, self._prefix, self._clock)
 
     def prepare(self) -> None:
         """Make what all tenants share, and refuse indices that this release must not touch."""
@@ -101,9 +111,14 @@ class OpenSearchEngine:
         self.refresh(tenant)
         live = self._counter.documents(tenant)
         changes = self.generation(tenant)
-        self._indices.drop_months(names)
+        self.tenancy.clear(names, "own")
+        self.tenancy.clear(names, "pool")
         self._indices.replace_ledger(names, changes + 1)
         return live
+
+    def expunge(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`."""
+        self.tenancy.expunge(self._names(tenant))
 
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """See :class:`search.ports.Engine`."""

@@ -7,7 +7,8 @@ from typing import Literal
 from search.documents import DocumentWrite, WriteOutcome
 from search.engines.opensearch_cluster import Operation
 from search.engines.opensearch_ledger import LEASE_S, Entry, Place, merged
-from search.engines.opensearch_names import Names, month_of
+from search.engines.opensearch_names import month_of
+from search.engines.opensearch_placement import Placement
 from search.engines.opensearch_records import live_operations, tombstone
 from search.versions import Decision, decide
 
@@ -80,20 +81,20 @@ def place_of(write: DocumentWrite) -> Place:
     return Place(month_of(write.document.occurred_at), len(write.passages))
 
 
-def steps(names: Names, change: Change) -> Iterator[Step]:
+def steps(at: Placement, change: Change) -> Iterator[Step]:
     """The new passages, then tombstones wherever older ones may be."""
     kept = {place.month: place.passages for place in change.places}
     if change.write is not None:
         month = place_of(change.write).month
-        for operation in live_operations(change.write, names.tenant, change.claim.version, names.month_alias(month)):
+        for operation in live_operations(change.write, at, change.claim.version, month):
             yield Step(change.doc_id, month, operation, buries=False)
     for place in change.claim.places:
         for number in range(kept.get(place.month, 0), place.passages):
-            yield Step(change.doc_id, place.month, _burial(names, change.claim, place.month, number), buries=True)
+            yield Step(change.doc_id, place.month, _burial(at, change.claim, place.month, number), buries=True)
 
 
-def _burial(names: Names, claim: Entry, month: str, number: int) -> Operation:
-    return tombstone(names.tenant, claim.doc_id, number, claim.version, names.month_alias(month), deleted=claim.deleted)
+def _burial(at: Placement, claim: Entry, month: str, number: int) -> Operation:
+    return tombstone(at, claim.doc_id, number, claim.version, month, deleted=claim.deleted)
 
 
 def _change(entry: Entry, write: DocumentWrite, decision: Decision, now_ms: int) -> Change:

@@ -16,7 +16,7 @@ from runtime.tenancy import Tenant
 from runtime.tracing import note
 from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type, translated, unavailable
 from search.engines.opensearch_items import Fate, Item, classified
-from search.engines.opensearch_ownership import OwnershipCheck
+from search.engines.opensearch_ownership import OwnershipCheck, check_asked
 
 CHUNK_ITEMS = 500
 CHUNK_BYTES = 5_000_000
@@ -88,10 +88,10 @@ class Cluster:
         content = to_json(body)
         return self.writes.call(lambda timeout_s: self._perform("PUT", path, content, params, timeout_s), repeatable=repeatable)
 
-    def post(self, *path: str, body: object) -> Any:
+    def post(self, *path: str, body: object, **params: str) -> Any:
         """The answer to a POST that may be sent twice."""
-        content = to_json(body)
-        return self.writes.call(lambda timeout_s: self._perform("POST", path, content, {}, timeout_s), repeatable=True)
+        content = None if body is None else to_json(body)
+        return self.writes.call(lambda timeout_s: self._perform("POST", path, content, params, timeout_s), repeatable=True)
 
     def drop(self, *path: str, **params: str) -> Any:
         """The answer to a DELETE; an absent thing is ``NotFound``, a pattern a defect."""
@@ -129,10 +129,14 @@ class Cluster:
         for header in lines[::2]:
             if not _NAME.match(str(header.get("index", ""))):
                 raise ValueError("a search that names no index would search every tenant")
-        body = b"".join(to_json(line) + b"\n" for line in lines)
+        for header, body in zip(lines[::2], lines[1::2], strict=True):
+            check_asked(header["index"], tenant, body)
+        content = b"".join(to_json(line) + b"\n" for line in lines)
 
         def ask(timeout_s: float) -> Sequence[Mapping[str, Any]]:
-            answers: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), body, {}, timeout_s, headers=_NDJSON)["responses"]
+            answers: Sequence[Mapping[str, Any]] = self._perform("POST", ("_msearch",), content, {}, timeout_s, headers=_NDJSON)[
+                "responses"
+            ]
             if any(may_pass(answer) for answer in answers):
                 accept(answers)
             return answers

@@ -8,13 +8,27 @@ vector field of another kind than Lucene's accepts writes that it never finds ag
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
-from runtime.errors import Conflict, Misconfigured, NotFound
+from runtime.errors import Conflict, Misconfigured, NotFound, Unavailable
+from runtime.tenancy import Tenant
 from search.engines.opensearch_cluster import Cluster
-from search.engines.opensearch_errors import unavailable
-from search.engines.opensearch_names import Names, every_month, is_month_index, state_index
+from search.engines.opensearch_errors import DEPENDENCY, unavailable
+from search.engines.opensearch_names import (
+    Names,
+    every_month,
+    every_pool_month,
+    index_month,
+    is_month_index,
+    is_pool_index,
+    pool_alias,
+    pool_index,
+    state_index,
+)
+from search.engines.opensearch_placement import Placement, Where, placement_of
 
 _LATER_STATE_FIELDS = ("outbox", "outbox_ids", "outbox_places", "facts")
 """What indices of earlier releases lack; they get it when they are opened."""
@@ -28,15 +42,21 @@ def shipped(name: str) -> dict[str, Any]:
     return body
 
 
+class Moved(Unavailable):
+    """The tenant was moved meanwhile, or is about to be. Looking again where it is and repeating helps."""
+
+
 class Indices:
     """The indices under one prefix, all made for one embedding model."""
 
-    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int) -> None:
+    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, newcomers: Where = "own") -> None:
         self._cluster = cluster
+        self._newcomers = newcomers
         self._prefix = prefix
         self._model = model
         self._dimension = dimension
         self._ready: set[str] = set()
+        self._placed: dict[Tenant, Placement] = {}
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
@@ -51,76 +71,174 @@ class Indices:
         for index, mapping in self._month_mappings(every_month(self._prefix)):
             self._check_month(index, mapping)
 
-    def ensure_month(self, names: Names, month: str) -> None:
-        """After this the month's alias can be written to. The index joins the tenant's alias only when it can be searched.
+    def placed(self, names: Names, *, afresh: bool = False) -> Placement | None:
+        """Where the tenant is; None for one never seen. It may have been moved since: whoever writes by it is refused then, and has to :meth:`forget`.
+
+        Raises:
+            ForeignHit: the ledger is not ours.
+        """
+        with self._lock:
+            known = self._placed.get(names.tenant)
+        if known is not None and not afresh:
+            return known
+        index = self.ledger_index(names)
+        aliases = None if index is None else self._cluster.find(index, "_alias")
+        if index is None or aliases is None:
+            return None
+        found = placement_of(names, index, aliases[index]["aliases"])
+        if found.is_open:
+            with self._lock:
+                self._placed[names.tenant] = found
+        return found
+
+    def ensure_month(self, at: Placement, month: str, *, held_by: Placement | None = None) -> None:
+        """After this the month's alias can be written to. The index joins the tenant's alias only when it can be searched, and not at all for a move
+        that fills it: ``held_by`` is where the tenant is meanwhile.
 
         Raises:
             NoRoom: the cluster takes no further index.
             Misconfigured: an index of that name has another mapping.
+            Moved: the tenant is not there any more, or writers have to wait.
         """
-        alias = names.month_alias(month)
+        alias = at.month_alias(month)
         if self._is_ready(alias):
             return
-        index = max(self._behind(alias), default=None)
-        if index is None:
-            index = names.month_index(month)
-            self._make(index, {**self._record_body(), "aliases": {alias: {"is_write_index": True}}})
+        if not self._is_still(held_by or at):
+            self.forget(at.names)
+            raise _moved(at)
+        index = self.month_index(at, month)
         self._await_shards(index)
         for name, mapping in self._month_mappings(index):
             self._check_month(name, mapping)
-        self._cluster.post("_aliases", body={"actions": [{"add": {"index": index, "alias": names.alias}}]})
-        self._now_ready(alias)
+        shown = [at.aliasing(index, at.names.alias)] if held_by is None else []
+        made = [{"remove": {"index": index, "alias": at.names.left_alias(month), "must_exist": False}}]
+        actions = [*(held_by or at).if_still(), *made, at.aliasing(index, alias, writes=True), *shown]
+        try:
+            self._cluster.post("_aliases", body={"actions": actions})
+        except NotFound as error:
+            self.forget(at.names)
+            raise _moved(at) from error
+        if held_by is None:
+            self._now_ready(alias)
 
     def ensure_ledger(self, names: Names) -> None:
-        """After this the tenant's ledger can be written to."""
+        """After this the tenant's ledger can be written to, and says where the tenant is."""
         if self._is_ready(names.ledger):
             return
         index = self.ledger_index(names)
         if index is None:
             index = names.ledger_index()
-            self._make(index, {**shipped("ledger"), "aliases": {names.ledger: {"is_write_index": True}}})
+            mark = Placement(names, self._where_months_are(names), 1).mark
+            self._make(index, {**shipped("ledger"), "aliases": {names.ledger: {"is_write_index": True}, mark: {}}})
         self._await_shards(index)
+        placed = self.placed(names, afresh=True)
+        if placed is not None and not placed.marked:
+            self._cluster.post("_aliases", body={"actions": [placed.adding(placed.mark)]})
+            self.placed(names, afresh=True)
         self._now_ready(names.ledger)
 
     def forget(self, names: Names) -> None:
         """Look again at what exists: someone else removed indices of this tenant."""
         with self._lock:
             self._ready = {alias for alias in self._ready if alias != names.ledger and not alias.startswith(f"{names.alias}-")}
+            self._placed.pop(names.tenant, None)
 
     def months(self, names: Names) -> tuple[str, ...]:
-        """The month indices of a tenant, oldest first; none for a tenant never seen."""
-        return tuple(sorted(index for index in self._aliased(names.alias) if names.holds(index)))
+        """The month indices that the tenant is read from, oldest first; none for a tenant never seen."""
+        found = self._aliased(names.alias)
+        return tuple(sorted((index for index in found if names.holds(index) or is_pool_index(index)), key=index_month))
 
     def ledger_index(self, names: Names) -> str | None:
         """The index behind the tenant's ledger alias."""
         return max(self._behind(names.ledger), default=None)
 
-    def drop_months(self, names: Names) -> None:
-        """Remove every month of the tenant."""
-        months = self.months(names)
+    def own_months(self, names: Names) -> tuple[str, ...]:
+        """Every month index that is the tenant's alone: read from, filled by a move, or left by one. One under its name that is none of these is not ours."""
+        found = self._cluster.get("_resolve", "index", f"{names.alias}-*", expand_wildcards="all")
+        return tuple(sorted(each["name"] for each in found["indices"] if names.owns(each["name"], each.get("aliases", ()))))
+
+    def drop_own_months(self, names: Names) -> None:
+        """Remove every month index that is the tenant's alone."""
+        months = self.own_months(names)
         for start in range(0, len(months), 50):
             self._drop(",".join(months[start : start + 50]))
         self.forget(names)
 
+    def pool_months(self) -> tuple[str, ...]:
+        """Every month index of the pool."""
+        found = self._cluster.get("_resolve", "index", every_pool_month(self._prefix), expand_wildcards="all")
+        return tuple(sorted(index["name"] for index in found["indices"] if is_pool_index(index["name"])))
+
+    def leave_pool(self, names: Names) -> None:
+        """Take the tenant's aliases off every month of the pool: from then on it is neither read nor written there."""
+        found = self._cluster.get("_resolve", "index", f"{names.alias}*", expand_wildcards="all")
+        ours = [each for each in found["aliases"] if each["name"] == names.alias or each["name"].startswith(f"{names.alias}-")]
+        taken = [
+            {"remove": {"index": index, "alias": each["name"], "must_exist": False}}
+            for each in ours
+            for index in each["indices"]
+            if is_pool_index(index)
+        ]
+        if taken:
+            self._cluster.post("_aliases", body={"actions": taken})
+        self.forget(names)
+
+    def reopen(self, closed: Placement) -> None:
+        """Let writers go on where the tenant is; the move that held them back has to begin its end anew."""
+        still = replace(closed, token="")
+        writable = [still.aliasing(index, still.month_alias(index_month(index)), writes=True) for index in self.months(closed.names)]
+        actions = [*closed.without(closed.mark), still.adding(still.mark), *writable]
+        with suppress(NotFound):  # somebody else did it, or the move has ended
+            self._cluster.post("_aliases", body={"actions": actions})
+        self.forget(closed.names)
+
     def replace_ledger(self, names: Names, changes_before: int) -> None:
         """Put an empty ledger in the place of the present one, in one step. Its count of changes goes on from ``changes_before``."""
-        present = self.ledger_index(names)
-        if present is None:
+        placed = self.placed(names, afresh=True)
+        if placed is None:
             return
+        present = placed.ledger_index
         body = shipped("ledger")
         body["mappings"]["_meta"]["changes_before"] = changes_before
         following = names.next_ledger_index(present)
         self._make(following, body)
         add = {"add": {"index": following, "alias": names.ledger, "is_write_index": True}}
-        try:
-            self._cluster.post("_aliases", body={"actions": [{"remove_index": {"index": present}}, add]})
-        except NotFound:
-            return  # another process replaced it first
+        anew = replace(placed, era=placed.era + 1, token="")
+        with suppress(NotFound):  # another process replaced it first
+            self._cluster.post("_aliases", body={"actions": [{"remove_index": {"index": present}}, add, anew.adding(anew.mark)]})
+        self.forget(names)
 
     def changes_before(self, index: str) -> int:
         """Changes counted before this ledger index was made."""
         meta = self._cluster.get(index, "_mapping")[index]["mappings"].get("_meta", {})
         return int(meta.get("changes_before", 0))
+
+    def month_index(self, at: Placement, month: str) -> str:
+        """The index that holds a month there, made if need be."""
+        if at.where == "pool":
+            alias = pool_alias(self._prefix, month)
+            index = max(self._behind(alias), default=None)
+            if index is None:
+                index = pool_index(self._prefix, month)
+                self._make(index, self._pool_body() | {"aliases": {alias: {}}})
+            return index
+        read = (index for index in self.months(at.names) if at.names.holds(index) and index_month(index) == month)
+        index = max([*read, *self._behind(at.month_alias(month))], default=None)
+        if index is None:
+            index = at.names.month_index(month)
+            self._make(index, self._record_body() | {"aliases": {at.names.left_alias(month): {}}})
+        return index
+
+    def _is_still(self, at: Placement) -> bool:
+        now = self.placed(at.names, afresh=True)
+        return now is not None and now.place == at.place
+
+    def _where_months_are(self, names: Names) -> Where:
+        """Of a tenant whose ledger is gone, where its months are; of a new one, where new ones go."""
+        months = self.months(names)
+        if not months:
+            return self._newcomers
+        return "pool" if is_pool_index(months[-1]) else "own"
 
     def _behind(self, alias: str) -> Iterable[str]:
         """The indices behind an alias that is written to.
@@ -164,6 +282,12 @@ class Indices:
         body: dict[str, Any] = shipped("records")["template"]
         body["mappings"]["_meta"] |= {"model": self._model, "dimension": self._dimension}
         body["mappings"]["properties"]["vector"]["dimension"] = self._dimension
+        return body
+
+    def _pool_body(self) -> dict[str, Any]:
+        """As any month, and deleted text does not wait for a merge that may never come: see :meth:`Sweep.expunge`."""
+        body = self._record_body()
+        body["settings"]["index"] |= shipped("pool")["settings"]["index"]
         return body
 
     def _ensure_state(self) -> None:
@@ -233,6 +357,10 @@ class Indices:
     def _now_ready(self, alias: str) -> None:
         with self._lock:
             self._ready.add(alias)
+
+
+def _moved(at: Placement) -> Moved:
+    return Moved(f"the documents of {at.names.tenant} are being moved; repeat the write", dependency=DEPENDENCY)
 
 
 def _lacks(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:

@@ -16,8 +16,7 @@ from search.documents import StoredVersion
 from search.engines.opensearch_cluster import Cluster, Operation, to_json
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_items import Item
-from search.engines.opensearch_names import Names
-from search.engines.opensearch_records import record_key
+from search.engines.opensearch_names import Names, record_key
 
 LEASE_S = 5.0
 """How long a claim is its writer's alone. Taking over a live writer's claim would be harmless; it only blurs who wrote what."""
@@ -97,6 +96,22 @@ class Ledger:
         settled = [replace(claim, pending=False, before=None, places=where) for claim, where in zip(claims, places, strict=True)]
         return [item.fate == "written" for item in self._put(names, settled)]
 
+    def release(self, names: Names, claims: Sequence[Entry]) -> None:
+        """Give claims up that cannot be carried out where they were decided. They stay pending, and are anybody's at once."""
+        self._put(names, [replace(claim, claimed_ms=0) for claim in claims])
+
+    def give_up(self, names: Names, claims: Sequence[Mapping[str, Any]]) -> None:
+        """As :meth:`release`, in the place of writers that are gone; ``claims`` are hits of a search. One that is settled meanwhile stays so."""
+        self._written(
+            [
+                Operation(
+                    {"index": _address(names, claim["_id"], claim["_seq_no"], claim["_primary_term"])},
+                    to_json(claim["_source"] | {"claimed_ms": 0}),
+                )
+                for claim in claims
+            ]
+        )
+
     def adopt(self, names: Names, entry: Entry, newer: Sequence[Operation]) -> None:
         """Tell the ledger of records that are newer than it knows; ``newer`` are operations that met them."""
         addresses = [{"_index": address["_index"], "_id": address["_id"]} for each in newer for address in each.action.values()]
@@ -110,7 +125,10 @@ class Ledger:
             )
 
     def _put(self, names: Names, entries: Sequence[Entry]) -> tuple[Item, ...]:
-        items = self._cluster.bulk([_operation(names, entry) for entry in entries])
+        return self._written([_operation(names, entry) for entry in entries])
+
+    def _written(self, operations: Sequence[Operation]) -> tuple[Item, ...]:
+        items = self._cluster.bulk(operations)
         for item in items:
             if item.fate not in ("written", "stale"):
                 raise unavailable(f"the ledger of a tenant could not be written ({item.reason})")
@@ -118,10 +136,14 @@ class Ledger:
 
 
 def _operation(names: Names, entry: Entry) -> Operation:
-    address: dict[str, Any] = {"_index": names.ledger, "_id": record_key(entry.doc_id), "require_alias": True}
+    key = record_key(entry.doc_id)
     if entry.seq_no < 0:
-        return Operation({"create": address}, to_json(_body(entry)))
-    return Operation({"index": address | {"if_seq_no": entry.seq_no, "if_primary_term": entry.primary_term}}, to_json(_body(entry)))
+        return Operation({"create": {"_index": names.ledger, "_id": key, "require_alias": True}}, to_json(_body(entry)))
+    return Operation({"index": _address(names, key, entry.seq_no, entry.primary_term)}, to_json(_body(entry)))
+
+
+def _address(names: Names, key: str, seq_no: int, primary_term: int) -> dict[str, Any]:
+    return {"_index": names.ledger, "_id": key, "require_alias": True, "if_seq_no": seq_no, "if_primary_term": primary_term}
 
 
 def _body(entry: Entry) -> dict[str, Any]:

@@ -5,14 +5,19 @@
 | tenant alias, for reading | ``{prefix}-{tenant}`` |
 | month alias, for writing | ``{prefix}-{tenant}-{yyyymm}`` |
 | month index | ``{prefix}-{tenant}-{yyyymm}-{generation:06d}`` |
+| the same for a tenant in the pool | ``{prefix}-{tenant}-{yyyymm}.pool.{era:06d}`` |
+| month of the pool, and its alias | ``{prefix}-_pool-{yyyymm}-{generation:06d}``, ``{prefix}-_pool-{yyyymm}`` |
 | ledger alias and index | ``{prefix}-{tenant}-ledger`` and ``….{generation:06d}`` |
+| marks of the ledger: where the tenant is | ``{prefix}-{tenant}-ledger.own`` and others of :mod:`search.engines.opensearch_placement` |
 | state, and the model everything under the prefix was made with | ``{prefix}_state`` |
 
 A tenant's ``-`` becomes ``.``, which no tenant may hold, so that the number of ``-`` tells the kinds apart and no two tenants meet. Names common
-to all tenants use ``_`` after the prefix, which a prefix cannot hold.
+to all tenants use ``_`` where no prefix and no tenant can begin with it.
 """
 
+import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +26,20 @@ from runtime.tenancy import Tenant, tenant_named
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}\Z")
 _MONTH = re.compile(r"[0-9]{6}\Z")
+_POOL = "_pool"
+_POOL_INDEX = re.compile(r"([a-z][a-z0-9]{0,15})-_pool-([0-9]{6})-[0-9]{6}\Z")
+_LEDGER_INDEX = re.compile(r"-ledger\.[0-9]{6}\Z")
+_POOLED_ALIAS = re.compile(r"([a-z][a-z0-9]{0,15})-[a-z0-9][a-z0-9_.]*-([0-9]{6})\.pool\.[0-9]{6}\Z")
+
+_LONGEST_KEY_BYTES = 500
+_HASHED = "sha256:"
+
+
+def record_key(text: str) -> str:
+    """``text`` as an ``_id``, which is at most 512 bytes: hashed when it is longer, or looks like a hash."""
+    if len(text.encode("utf-8", "replace")) <= _LONGEST_KEY_BYTES and not text.startswith(_HASHED):
+        return text
+    return _HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def month_of(instant: datetime) -> str:
@@ -55,18 +74,69 @@ def every_month(prefix: str) -> str:
 
 
 def is_month_index(prefix: str, index: str) -> bool:
-    """True when ``index`` has the form of a month index of some tenant."""
-    return re.fullmatch(rf"{re.escape(prefix)}-[a-z0-9][a-z0-9_.]*-[0-9]{{6}}-[0-9]{{6}}", index) is not None
+    """True when ``index`` has the form of a month index of some tenant, or of the pool."""
+    return re.fullmatch(rf"{re.escape(prefix)}-([a-z0-9][a-z0-9_.]*|{_POOL})-[0-9]{{6}}-[0-9]{{6}}", index) is not None
+
+
+def pool_alias(prefix: str, month: str) -> str:
+    """What tells the index of a month of the pool; nobody reads or writes by it."""
+    return f"{checked_prefix(prefix)}-{_POOL}-{checked_month(month)}"
+
+
+def pool_index(prefix: str, month: str, generation: int = 1) -> str:
+    """A month of all tenants in the pool."""
+    return f"{pool_alias(prefix, month)}-{generation:06d}"
+
+
+def every_pool_month(prefix: str) -> str:
+    """The pattern of the pool's months; for listing them, never for searching."""
+    return f"{checked_prefix(prefix)}-{_POOL}-*"
+
+
+def is_pool_index(index: str) -> bool:
+    """True when ``index`` has the form of a month of a pool: whose a record of it is, only the record says."""
+    return _POOL_INDEX.match(index) is not None
+
+
+def is_month(name: str) -> bool:
+    """True for every name that has records of documents behind it, False for those of ledgers and of state."""
+    return "-" in name and re.search(r"-ledger(\.[0-9]{6})?\Z", name) is None
+
+
+def index_month(index: str) -> str:
+    """``yyyymm`` of any month index."""
+    return index.rsplit("-", 2)[1]
+
+
+def checked_month(month: str) -> str:
+    """The month itself.
+
+    Raises:
+        InvalidRequest: it is not six digits.
+    """
+    if not _MONTH.match(month):
+        raise InvalidRequest("must be a month as yyyymm", field="month")
+    return month
 
 
 def is_behind(alias: str, index: str) -> bool:
-    """True when ``index`` has the form of an index of ours behind ``alias``: a month of its tenant, a generation of its month or of its ledger, or the
-    state index itself. No index of another tenant has. An index is behind its own name."""
+    """True when ``index`` has the form of an index of ours behind ``alias``: a month of its tenant or of the pool, a generation of its month or of its
+    ledger, or the state index itself. No index of another tenant has. An index is behind its own name."""
     kind = alias.count("-")
-    if kind not in (1, 2):
+    if kind in (1, 2) and (pooled := _POOL_INDEX.match(index)):
+        prefix, month = pooled.groups()
+        if kind == 1:
+            return alias.startswith(f"{prefix}-")
+        return alias == f"{prefix}-{_POOL}-{month}" or _is_pooled_alias(alias, prefix, month)
+    if kind not in (1, 2) or _LEDGER_INDEX.search(alias):
         return index == alias
     generation = r"-[0-9]{6}-[0-9]{6}" if kind == 1 else r"\.[0-9]{6}" if alias.endswith("-ledger") else r"-[0-9]{6}"
     return re.fullmatch(re.escape(alias) + generation, index) is not None
+
+
+def _is_pooled_alias(alias: str, prefix: str, month: str) -> bool:
+    found = _POOLED_ALIAS.match(alias)
+    return found is not None and found.groups() == (prefix, month)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +166,7 @@ class Names:
 
     def month_alias(self, month: str) -> str:
         """What writes of one month address."""
-        if not _MONTH.match(month):
-            raise InvalidRequest("must be a month as yyyymm", field="month")
-        return f"{self.alias}-{month}"
+        return f"{self.alias}-{checked_month(month)}"
 
     def month_index(self, month: str, generation: int = 1) -> str:
         """The index behind a month alias."""
@@ -107,6 +175,17 @@ class Names:
     def holds(self, index: str) -> bool:
         """True when ``index`` is a month index of this tenant."""
         return re.fullmatch(rf"{re.escape(self.alias)}-[0-9]{{6}}-[0-9]{{6}}", index) is not None
+
+    def left_alias(self, month: str) -> str:
+        """What marks a month that the tenant was moved away from."""
+        return f"{self.month_alias(month)}.left"
+
+    def owns(self, index: str, aliases: Iterable[str]) -> bool:
+        """True when ``index`` is a month index of this tenant alone and has an alias that we give them."""
+        if not self.holds(index):
+            return False
+        month = index_month(index)
+        return not {self.alias, self.month_alias(month), self.left_alias(month)}.isdisjoint(aliases)
 
     def month_of(self, index: str) -> str:
         """``2026-01`` of a month index of this tenant; empty for any other name."""

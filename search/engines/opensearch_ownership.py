@@ -1,17 +1,18 @@
 """The last look at what OpenSearch sent, before anything of it is used: each record comes from an index of the alias that was asked, and is the tenant's.
+In a month of the pool only the record says whose it is, so none of it is read without saying for whom.
 
 Every search already holds the tenant in its filters, so this never finds anything – unless an alias points at the wrong index, a record was written by
 someone else, or something between us and the cluster mixes answers up. That is a leak in the making and not a partial result: nothing is returned,
 the event is counted and logged with names of indices only.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.errors import ServiceError
 from runtime.telemetry import logger
 from runtime.tenancy import Tenant
-from search.engines.opensearch_names import is_behind
+from search.engines.opensearch_names import is_behind, is_month, is_pool_index
 
 Answer = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ class OwnershipCheck:
             ForeignHit: it is foreign.
         """
         self.index(alias, record.get("_index"))
-        if tenant is not None and tenant_of(record) != tenant:
+        if (tenant is not None or is_pool_index(record["_index"])) and tenant_of(record) != tenant:
             self._refuse("tenant", alias, record["_index"])
 
     def index(self, alias: str, index: object) -> None:
@@ -62,6 +63,26 @@ class OwnershipCheck:
         self._told()
         _log.error("foreign_hit", wrong=wrong, asked=alias, index=index[:255])
         raise ForeignHit("a search came back with something of another tenant; nothing was returned, and the operator has been told")
+
+
+def check_asked(index: str, tenant: Tenant | None, body: Answer) -> None:
+    """A search says whose records it wants, whatever the aliases show: in a month of the pool there are others'. Numbers cannot be looked at for whose
+    they are once they are there.
+
+    Raises:
+        ValueError: it does not. That is a defect.
+    """
+    if tenant is None and is_month(index):
+        raise ValueError("months are searched for one tenant, never for all")
+    if tenant is not None and {"term": {"tenant": tenant}} not in _clauses(body.get("query", {})):
+        raise ValueError("a search for a tenant that does not say so would count others'")
+
+
+def _clauses(query: Answer) -> Sequence[object]:
+    """What every record that is found, or counted, fulfils."""
+    within = query["knn"]["vector"].get("filter", {}) if "knn" in query else query
+    found = within.get("bool", {}).get("filter", ())
+    return found if isinstance(found, list) else ()
 
 
 def hits_of(answer: Answer) -> Iterator[Answer]:

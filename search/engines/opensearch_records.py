@@ -5,7 +5,6 @@ A document of one passage keeps its text in ``text``. One of several keeps each 
 stored, so that no text is kept twice. ``title`` must come before the text in a record, as the copies are analysed in that order.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,6 +14,7 @@ from search.documents import Document, DocumentWrite, Passage, Source, Vector, p
 from search.engines.attribute_terms import attribute_terms
 from search.engines.intervals import instant, milliseconds
 from search.engines.opensearch_cluster import Operation, to_json
+from search.engines.opensearch_placement import Placement
 from search.ranking import Candidate
 
 DOCUMENT_FIELDS = [
@@ -27,36 +27,32 @@ CANDIDATE_FIELDS = [
     "language", "url", "attributes", "text", "passage", "number", "start", "end", "group_key",
 ]  # fmt: skip
 
-_LONGEST_KEY_BYTES = 500
-_HASHED = "sha256:"
-
-
-def record_key(text: str) -> str:
-    """``text`` as an ``_id``, which is at most 512 bytes: hashed when it is longer, or looks like a hash."""
-    if len(text.encode("utf-8", "replace")) <= _LONGEST_KEY_BYTES and not text.startswith(_HASHED):
-        return text
-    return _HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
 
 def sequence(version: int, *, deleted: bool = False) -> int:
     """The external version of a record: a tombstone is newer than what it buries and older than the next version."""
     return 2 * version + deleted
 
 
-def live_operations(write: DocumentWrite, tenant: Tenant, version: int, month_alias: str) -> Iterator[Operation]:
+def live_operations(write: DocumentWrite, at: Placement, version: int, month: str) -> Iterator[Operation]:
     """One write per passage."""
-    shared = _shared(write, tenant, version)
+    shared = _shared(write, at.names.tenant, version)
     for passage, vector in zip(write.passages, write.vectors, strict=True):
         record = shared | _own(write, passage)
         source = to_json(record)[:-1] + b',"vector":' + vector_json(vector) + b"}"
-        yield _indexing(month_alias, passage.passage_id, sequence(version), source)
+        yield indexing(at, month, passage.passage_id, sequence(version), source)
 
 
-def tombstone(tenant: Tenant, doc_id: str, number: int, version: int, month_alias: str, *, deleted: bool) -> Operation:
+def tombstone(at: Placement, doc_id: str, number: int, version: int, month: str, *, deleted: bool) -> Operation:
     """What takes the place of a passage that is no more there. ``deleted`` tells a deleted document from one that moved or became shorter."""
     key = passage_id(doc_id, number)
-    record = {"tenant": tenant, "doc_id": doc_id, "passage_id": key, "number": number, "version": version, "deleted": True}
-    return _indexing(month_alias, key, sequence(version, deleted=deleted), to_json(record))
+    record = {"tenant": at.names.tenant, "doc_id": doc_id, "passage_id": key, "number": number, "version": version, "deleted": True}
+    return indexing(at, month, key, sequence(version, deleted=deleted), to_json(record))
+
+
+def indexing(at: Placement, month: str, passage: str, version: int, source: bytes) -> Operation:
+    """One record, unless a newer one is there."""
+    address = {"_index": at.month_alias(month), "_id": at.key(passage), "version": version, "version_type": "external_gte"}
+    return Operation({"index": address | {"require_alias": True}}, source)
 
 
 def vector_json(vector: Vector) -> bytes:
@@ -132,11 +128,6 @@ def _own(write: DocumentWrite, passage: Passage) -> dict[str, Any]:
     if len(write.passages) == 1 and passage.text == write.document.text:
         return own | {"text": passage.text}
     return own | {"passage": passage.text} | ({"document": write.document.text} if passage.number == 0 else {})
-
-
-def _indexing(month_alias: str, key: str, version: int, source: bytes) -> Operation:
-    address = {"_index": month_alias, "_id": record_key(key), "version": version, "version_type": "external_gte", "require_alias": True}
-    return Operation({"index": address}, source)
 
 
 def _source(source: Mapping[str, Any]) -> Source:

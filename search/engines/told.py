@@ -102,6 +102,11 @@ class ToldEngine:
         """See :class:`search.ports.Engine`. Nothing is told of it: whoever erases a tenant erases its events."""
         return self._engine.erase(tenant)
 
+    @traced("engine expunge")
+    def expunge(self, tenant: Tenant) -> None:
+        """See :class:`search.ports.Engine`."""
+        self._engine.expunge(tenant)
+
     @traced("engine document")
     def document(self, tenant: Tenant, doc_id: str) -> Document | None:
         """See :class:`search.ports.Engine`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runtime.tenancy import Tenant
 from search.documents import DocumentWrite, StoredVersion
 from search.engines.intervals import milliseconds
-from search.engines.opensearch_records import record_key
+from search.engines.opensearch_names import record_key
 from search.identity import content_hash
 from search.moving.archive import Archive
 from search.moving.copying import has_documents, version_of

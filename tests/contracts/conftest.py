@@ -25,9 +25,9 @@ def embedded(folder: Path) -> AbstractContextManager[Engine]:
 
 
 @contextmanager
-def opensearch(url: str) -> Iterator[Engine]:
-    """An OpenSearch engine under a new prefix, with nothing left under it at the end."""
-    settings = read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12])
+def opensearch(url: str, placement: str = "own") -> Iterator[Engine]:
+    """An OpenSearch engine under a new prefix, with nothing left under it at the end. In a pool, all tenants of a suite share its months."""
+    settings = read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12], placement=placement)
     try:
         with open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=SystemClock()) as opened:
             yield opened
@@ -54,6 +54,7 @@ ENGINES = (
     "embedded",
     "told",
     pytest.param("opensearch", marks=pytest.mark.live("opensearch")),
+    pytest.param("opensearch-pool", marks=pytest.mark.live("opensearch")),
     pytest.param("opensearch-compat", marks=pytest.mark.live("opensearch-compat")),
 )
 """Every engine under contract. Each must also offer its state store as ``.state``."""
@@ -64,9 +65,8 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param in ("embedded", "told"):
         opener = {"embedded": embedded, "told": told}[request.param](tmp_path_factory.mktemp("engine"))
     else:
-        opener = opensearch(
-            request.getfixturevalue({"opensearch": "opensearch_url", "opensearch-compat": "opensearch_compat_url"}[request.param])
-        )
+        url = "opensearch_compat_url" if request.param == "opensearch-compat" else "opensearch_url"
+        opener = opensearch(request.getfixturevalue(url), "pool" if request.param == "opensearch-pool" else "own")
     with opener as opened:
         yield opened
 

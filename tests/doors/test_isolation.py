@@ -87,7 +87,9 @@ class Side:
     known: Known
 
 
-ENGINES = ("embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch")))
+LIVE = pytest.mark.live("opensearch")
+ENGINES = ("embedded", pytest.param("opensearch", marks=LIVE), pytest.param("opensearch-pool", marks=LIVE))
+"""In the pool, all tenants are in the same indices."""
 WITHOUT_CACHE = (
     pytest.param(("embedded", "off"), id="embedded-uncached"),
     pytest.param(("opensearch", "off"), id="opensearch-uncached", marks=pytest.mark.live("opensearch")),
@@ -108,7 +110,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A service with everything two tenants can have."""
     url = f"sqlite:///{tmp_path_factory.mktemp('store') / 'wisdom.db'}"
     engine, cache = (request.param, "memory") if isinstance(request.param, str) else request.param
-    if engine == "opensearch":
+    if engine != "embedded":
         url = request.getfixturevalue("opensearch_url")
     settings = read_settings(
         {},
@@ -119,12 +121,13 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         key_pepper=PEPPER,
         rate_capacity=1_000_000,
         cache=cache,
+        placement="pool" if engine == "opensearch-pool" else "own",
     )
     try:
         with open_service(settings, SettableClock(datetime.now(UTC))) as opened:
             yield opened
     finally:
-        if engine == "opensearch":
+        if engine != "embedded":
             remove_prefix(url, settings.index_prefix)
 
 
@@ -397,9 +400,9 @@ def _printed(words: list[str], side: Side, service: Service, monkeypatch: pytest
     return said[0], said[1]
 
 
-NOT_TRIED = {"ingest", "eval save", "monitors run", "backup", "restore", "migrate", "reembed"}
+NOT_TRIED = {"ingest", "eval save", "monitors run", "backup", "restore", "migrate", "reembed", "tenants list", "tenants place"}
 """Commands that read a file of the caller's and make its content the caller's own, work for every tenant and show nothing of them, or move whole stores
-for whoever runs them."""
+and tenants for whoever runs the cluster."""
 
 
 @untouched

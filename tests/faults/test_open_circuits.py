@@ -102,7 +102,8 @@ def parcel(channel: str, port: int) -> Parcel:
 
 WORK = pieces("w")[0]
 ASKED = Request(({"role": "user", "content": "?"},), "draft", {}, 10)
-LINES = ({"index": "wa-x"}, {})
+OURS = {"query": {"bool": {"filter": [{"term": {"tenant": TENANT}}]}}}
+LINES = ({"index": "wa-x"}, OURS)
 
 CLUSTER: Uses = {
     "get": lambda it: it.get("_cluster", "health"),
@@ -111,7 +112,7 @@ CLUSTER: Uses = {
     "put": lambda it: it.put("wa-x", body={}),
     "post": lambda it: it.post("_aliases", body={}),
     "drop": lambda it: it.drop("wa-x"),
-    "search": lambda it: it.search("wa-x", {}, tenant=TENANT),
+    "search": lambda it: it.search("wa-x", OURS, tenant=TENANT),
     "searches": lambda it: it.searches(LINES, tenant=TENANT, accept=lambda _answers: None),
     "bulk": lambda it: it.bulk([Operation({"index": {"_index": "wa-x", "_id": "1"}}, b"{}")]),
     "record": lambda it: it.record("wa-x", "1", tenant=TENANT),

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -15,6 +16,9 @@ from runtime.settings import Settings, read_settings
 from runtime.tenancy import tenant_named
 from search.documents import EVERYTHING
 from search.engines.opensearch import OpenSearchEngine, open_opensearch
+from search.engines.opensearch_placement import Where
+from search.engines.opensearch_queries import one_document
+from search.engines.opensearch_tenancy import Tenancy
 from search.ranking import BucketQuery, LegQuery
 from tests.contracts.writes import DIMENSION, MODEL, unit_vector, written
 from tests.faults.fronting import Call, fronting
@@ -23,6 +27,7 @@ from tests.servers import ROOT
 
 ACME, OTHER = tenant_named("acme"), tenant_named("other-co")
 QUERY = LegQuery("late fees", unit_vector("late fees"), EVERYTHING)
+BOTH: tuple[Where, ...] = ("pool", "own")
 CANARY = "canary of the other tenant"
 
 
@@ -59,6 +64,10 @@ def everything(engine: OpenSearchEngine) -> None:
     assert engine.months.drop(ACME, "2026-04")
     assert engine.erase(OTHER) == 2
     engine.write(OTHER, [written("a", f"late fees {CANARY}")])
+    for tenant in (ACME, OTHER):
+        placed = Tenancy(engine._cluster, engine._indices, engine._prefix, SystemClock(), lambda _s: None)
+        for where in BOTH:
+            assert placed.place(tenant, where).where == where
     engine.refresh(OTHER)
     assert "cluster_status" in engine.describe()
 
@@ -167,6 +176,27 @@ def test_the_role_of_one_tenant_shows_that_tenant_alone_even_where_its_patterns_
         assert [bucket["key"] for bucket in counted["aggregations"]["tenants"]["buckets"]] == ["acme"]
         month = next(iter(filled._cluster.get("wa-other.co-202603", "_alias")))
         assert person.get(f"/{month}/_doc/a%23000000").json()["found"] is False
+
+
+@pytest.mark.live("opensearch-secured")
+def test_in_the_pool_the_role_of_one_tenant_shows_that_tenant_alone(filled: OpenSearchEngine, opensearch_secured: SecuredNode) -> None:
+    placed = Tenancy(filled._cluster, filled._indices, filled._prefix, SystemClock(), lambda _s: None)
+    for tenant in (ACME, OTHER):
+        placed.place(tenant, "pool")
+    try:
+        with opensearch_secured.user("person", "wisdomagent-tenant-acme") as person:
+            assert tenants_seen(person, "wa-acme") == tenants_seen(person, "wa-_pool-*") == {"acme"}
+            for query in ({"match": {"lexical": "canary fees"}}, {"term": {"tenant": "other-co"}}):
+                found = person.post("/wa-_pool-*/_search", json={"query": query}).raise_for_status().json()["hits"]["hits"]
+                assert {hit["_source"]["tenant"] for hit in found} <= {"acme"}
+            assert person.get("/wa-other.co/_search").json().get("hits", {}).get("hits", []) == []
+            month = next(iter(filled._cluster.get("wa-_pool-202603", "_alias")))
+            (key,) = (hit["_id"] for hit in filled._cluster.search("wa-other.co", one_document(OTHER, "a"), tenant=OTHER)["hits"]["hits"])
+            assert person.get(f"/{month}/_doc/{quote(key, safe='')}").json()["found"] is False
+            assert person.put(f"/{month}/_doc/x", json={}).status_code == 403
+    finally:
+        for tenant in (ACME, OTHER):
+            placed.place(tenant, "own")
 
 
 @pytest.mark.live("opensearch-secured")

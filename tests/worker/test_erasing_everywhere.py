@@ -54,20 +54,23 @@ class Place:
         return operations.ask(self.service, ACME, question, top_k=8, **options)
 
 
-@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch"))])
+LIVE = pytest.mark.live("opensearch")
+
+
+@pytest.fixture(params=["embedded", pytest.param("opensearch", marks=LIVE), pytest.param("opensearch-pool", marks=LIVE)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     clock, path = SettableClock(NOW), tmp_path / "store.db"
     settings: dict[str, Any] = {"engine_url": f"sqlite:///{path}", "job_chunk_rows": 2, "embedder_threads": 1}
     where: Any = path
-    if request.param == "opensearch":
+    if request.param != "embedded":
         url, prefix = request.getfixturevalue("opensearch_url"), "t" + uuid.uuid4().hex[:12]
-        settings |= {"engine_url": url, "index_prefix": prefix}
+        settings |= {"engine_url": url, "index_prefix": prefix, "placement": "pool" if request.param == "opensearch-pool" else "own"}
         where = (url, prefix)
     try:
         with open_service(read_settings({}, **settings), clock) as service:
             yield Place(service, clock, where)
     finally:
-        if request.param == "opensearch":
+        if request.param != "embedded":
             remove_prefix(*where)
 
 

@@ -8,6 +8,7 @@ from search.engines.opensearch import OpenSearchEngine
 from search.engines.opensearch_cluster import Cluster, Operation
 from search.engines.opensearch_connection import connected
 from search.engines.opensearch_items import Item
+from search.engines.opensearch_placement import Where
 from tests.contracts.writes import DIMENSION, MODEL
 
 
@@ -36,11 +37,13 @@ def settings_of(url: str, prefix: str) -> Settings:
     return read_settings({}, engine_url=url, index_prefix=prefix)
 
 
-def engine_on(url: str, prefix: str, *, clock: Clock | None = None, before_bulk: Callable[[int], None] | None = None) -> OpenSearchEngine:
+def engine_on(
+    url: str, prefix: str, *, clock: Clock | None = None, before_bulk: Callable[[int], None] | None = None, newcomers: Where = "own"
+) -> OpenSearchEngine:
     """An engine under ``prefix``, prepared."""
     clock = clock or SystemClock()
     cluster = connected(settings_of(url, prefix), clock)
     scripted = cluster if before_bulk is None else ScriptedCluster(cluster, before_bulk)
-    engine = OpenSearchEngine(scripted, prefix, model=MODEL, dimension=DIMENSION, clock=clock)
+    engine = OpenSearchEngine(scripted, prefix, model=MODEL, dimension=DIMENSION, clock=clock, newcomers=newcomers)
     engine.prepare()
     return engine

@@ -7,11 +7,12 @@ from runtime.tenancy import tenant_named
 from search.documents import StoredVersion, WriteOutcome
 from search.engines.opensearch_changes import Change, decided, deletion, steps
 from search.engines.opensearch_ledger import LEASE_S, Entry, Place, merged
-from search.engines.opensearch_names import Names
-from search.engines.opensearch_records import record_key, sequence
+from search.engines.opensearch_names import Names, record_key
+from search.engines.opensearch_placement import Placement
+from search.engines.opensearch_records import sequence
 from tests.contracts.writes import document, write_of, written
 
-NAMES = Names("wa", tenant_named("t"))
+AT = Placement(Names("wa", tenant_named("t")), "own", 1)
 NOW_MS = 1_000_000
 LEASE_MS = int(LEASE_S * 1000)
 
@@ -89,7 +90,7 @@ def test_a_month_is_kept_once_with_the_most_passages() -> None:
 
 def addressed(found: Change) -> list[tuple[str, str, int, bool]]:
     done = []
-    for step in steps(NAMES, found):
+    for step in steps(AT, found):
         ((operation, address),) = step.operation.action.items()
         assert operation == "index"
         assert address["version_type"] == "external_gte"
@@ -127,7 +128,7 @@ def test_a_deletion_buries_every_passage_and_keeps_the_version() -> None:
 
 
 def test_a_tombstone_holds_neither_text_nor_vector() -> None:
-    (step,) = steps(NAMES, deletion(settled(), NOW_MS))
+    (step,) = steps(AT, deletion(settled(), NOW_MS))
     assert step.operation.source is not None
     assert set(json.loads(step.operation.source)) == {"tenant", "doc_id", "passage_id", "number", "version", "deleted"}
 
@@ -139,7 +140,7 @@ def test_a_tombstone_is_newer_than_what_it_buries_and_older_than_the_next_versio
 def test_a_document_of_several_passages_keeps_its_text_once_and_each_passage_once() -> None:
     text = "First sentence. Second sentence."
     found = change(None, write_of(document("a", text, title="Title"), passages=[(0, 15), (16, 32)]))
-    records = [json.loads(step.operation.source or b"") for step in steps(NAMES, found)]
+    records = [json.loads(step.operation.source or b"") for step in steps(AT, found)]
     assert [record.get("document") for record in records] == [text, None]
     assert [record.get("passage") for record in records] == ["First sentence.", "Second sentence."]
     assert not any("text" in record for record in records)

@@ -17,12 +17,13 @@ from tests.contracts.writes import DIMENSION, MODEL
 from tests.servers import remove_prefix
 
 Opened = Callable[[], Store]
-STORES = ("embedded", pytest.param("opensearch", marks=pytest.mark.live("opensearch")))
+LIVE = pytest.mark.live("opensearch")
+STORES = ("embedded", pytest.param("opensearch", marks=LIVE), pytest.param("opensearch-pool", marks=LIVE))
 
 
-def settings_over(url: str) -> Settings:
+def settings_over(url: str, placement: str = "own") -> Settings:
     """Settings of a new place: a file in this folder, or a prefix of its own."""
-    return read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12])
+    return read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12], placement=placement)
 
 
 @pytest.fixture(params=STORES)
@@ -34,7 +35,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         if request.param == "embedded":
             engine = stack.enter_context(open_embedded(tmp_path / "store.db", model=MODEL, dimension=DIMENSION, clock=clock))
         else:
-            settings = settings_over(request.getfixturevalue("opensearch_url"))
+            settings = settings_over(request.getfixturevalue("opensearch_url"), "pool" if request.param == "opensearch-pool" else "own")
             stack.callback(remove_prefix, settings.engine_url, settings.index_prefix)
             engine = stack.enter_context(open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=clock))
         yield Store(ToldEngine(engine, engine.state, clock), engine.state, engine.months)

@@ -41,7 +41,8 @@ def place(kind: str, folder: Path, url: str = "") -> Iterator[Settings]:
     if kind == "embedded":
         yield read_settings({}, engine_url=f"sqlite:///{folder / uuid.uuid4().hex}.db")
         return
-    settings = read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12])
+    placement = "pool" if kind == "opensearch-pool" else "own"
+    settings = read_settings({}, engine_url=url, index_prefix="t" + uuid.uuid4().hex[:12], placement=placement)
     try:
         yield settings
     finally:

@@ -19,6 +19,8 @@ WAYS = (
     ("embedded", "embedded"),
     pytest.param(("embedded", "opensearch"), marks=LIVE),
     pytest.param(("opensearch", "embedded"), marks=LIVE),
+    pytest.param(("opensearch-pool", "opensearch"), marks=LIVE),
+    pytest.param(("embedded", "opensearch-pool"), marks=LIVE),
 )
 
 
@@ -26,7 +28,7 @@ WAYS = (
 def ends(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Settings, Settings]]:
     """A filled source and a target that is not there yet."""
     kinds: tuple[str, str] = getattr(request, "param", ("embedded", "embedded"))
-    url = request.getfixturevalue("opensearch_url") if "opensearch" in kinds else ""
+    url = request.getfixturevalue("opensearch_url") if kinds != ("embedded", "embedded") else ""
     with place(kinds[0], tmp_path, url) as source, place(kinds[1], tmp_path, url) as target:
         fill(source)
         yield source, target
