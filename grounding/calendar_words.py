@@ -50,6 +50,11 @@ _DATE_FORMS = tuple(
         r"(?<![\w.,$€£#-])(?P<year>(?:19|20)\d\d)(?![\w%]|[.,:-]\d|\s*(?:eur|usd|gbp|euros?|dollars?|pounds?|times|people|users|orders|items|units|km|g|kg|mb|points?)\b)",
     )
 )
+_SIGN_OF_ONE = re.compile(r"\d|day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+"""In every date there is; other texts need no closer look."""
+
+_SIGN_WITHOUT_YEAR = re.compile(r"\d[/.]\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+
 _MODAL_MAY = re.compile(r"(?:may|march|mar|sun|sat|mon|wed)\b", re.IGNORECASE)
 
 _TIME_FORMS = tuple(
@@ -61,6 +66,7 @@ _TIME_FORMS = tuple(
         r"\b(?P<word>noon|midday|midnight)\b",
     )
 )
+_SIGN_OF_TIME = re.compile(r"\d|noon|midday|midnight", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ class TimeOfDay:
 
 def dates(text: str, occurred_at: datetime | None = None) -> tuple[Date, ...]:
     """The dates ``text`` names, in order, none inside another. With ``occurred_at`` a day and month without a year take its year."""
+    if not _SIGN_OF_ONE.search(text):
+        return ()
     found: list[Date] = []
     for form in _DATE_FORMS:
         for match in form.finditer(text):
@@ -105,6 +113,11 @@ def dates(text: str, occurred_at: datetime | None = None) -> tuple[Date, ...]:
                 found.extend(_date(match))
     dated = sorted(found, key=lambda date: date.start)
     return tuple(_with_year(date, occurred_at) for date in dated)
+
+
+def may_lack_year(text: str) -> bool:
+    """Whether ``text`` may name a month without its year."""
+    return bool(_SIGN_WITHOUT_YEAR.search(text))
 
 
 def _with_year(date: Date, occurred_at: datetime | None) -> Date:
@@ -155,6 +168,8 @@ def _full_year(written: str | None) -> int | None:
 
 def times(text: str) -> tuple[TimeOfDay, ...]:
     """The times of day ``text`` names, in order."""
+    if not _SIGN_OF_TIME.search(text):
+        return ()
     found: list[TimeOfDay] = []
     for form in _TIME_FORMS:
         for match in form.finditer(text):

@@ -19,8 +19,10 @@ def contradicts(claim: Reading, span: Reading, *, figures: bool) -> bool:
 def _opposite(claim: Reading, span: Reading) -> bool:
     differing = agreement(claim, span).differing
     against = {meaning.word.start for meaning in opposing(claim, span) if meaning.word.start in differing or _stated(meaning, span)}
+    if not against:
+        return False
     rest = [meaning for meaning in claim.topic if meaning.word.start not in against and meaning.word.lower not in FAILING_VERBS]
-    return bool(against) and (shared(rest, span.held) >= _ABOUT or (not rest and bool(differing)))
+    return shared(rest, span.held) >= _ABOUT or (not rest and bool(differing))
 
 
 def _stated(meaning: Meaning, span: Reading) -> bool:

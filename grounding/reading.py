@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from grounding.absence import ABSENCE
-from grounding.calendar_words import Date, TimeOfDay, dates, times
+from grounding.calendar_words import Date, TimeOfDay, dates, may_lack_year, times
 from grounding.entities import kinds, names
 from grounding.opposites import PHRASES, QUALITIES, SYNONYMS
 from grounding.polarity import PASSING_VERBS, Tone, tones
@@ -89,6 +89,17 @@ class Reading:
         return frozenset().union(*(meaning.kin for meaning in self.meanings))
 
     @functools.cached_property
+    def stands(self) -> frozenset[str]:
+        """How it stands to everything its content words are kin to; see :attr:`refuted_by`."""
+        return frozenset().union(*(_sides(*_stance(meaning)).stands for meaning in self.meanings))
+
+    @functools.cached_property
+    def refuted_by(self) -> frozenset[str]:
+        """How another text must stand to one of these things to say the opposite of a word of this one. Where the two have nothing in common it does not;
+        where they have, ``grounding.vetoes`` looks closely."""
+        return frozenset().union(*(_sides(*_stance(meaning)).opposites for meaning in self.asserted))
+
+    @functools.cached_property
     def held(self) -> "Held":
         """What the content words hold, for looking up."""
         return holding(self.meanings)
@@ -151,9 +162,13 @@ class Reading:
         return strength(self.text)
 
 
-@functools.lru_cache(maxsize=4096)
 def read(text: str, occurred_at: datetime | None = None) -> Reading:
-    """The reading of ``text``, remembered for a while."""
+    """The reading of ``text``, remembered for a while. Only a text with a date that lacks its year is read anew for each ``occurred_at``."""
+    return _read(text, occurred_at if occurred_at is not None and may_lack_year(text) else None)
+
+
+@functools.lru_cache(maxsize=8192)
+def _read(text: str, occurred_at: datetime | None) -> Reading:
     return Reading(text, occurred_at)
 
 
@@ -178,6 +193,35 @@ def _kin(word_stem: str, lower: str, quality: str, synonyms: frozenset[int]) -> 
     keys: set[str | int] = {f"s {word_stem}", f"w {lower}", *synonyms}
     if quality:
         keys.add(f"q {quality}")
-    if lower.startswith(("un", "dis")) and lower not in _NO_PREFIX:
-        keys.add(f"w {lower.removeprefix('un').removeprefix('dis')}")
-    return frozenset(keys)
+    return frozenset(keys | {f"w {_without_prefix(lower)}"})
+
+
+class _Sides(NamedTuple):
+    """Where a content word stands, and where another must stand to be its opposite."""
+
+    stands: frozenset[str]
+    opposites: frozenset[str]
+
+
+def _stance(meaning: Meaning) -> tuple[str, str, str, int, bool, bool]:
+    return meaning.word.lower, meaning.word.stem, meaning.quality, meaning.sign, meaning.tone.denied, meaning.tone.unreal
+
+
+@functools.lru_cache(maxsize=50_000)
+def _sides(lower: str, word_stem: str, quality: str, sign: int, denied: bool, unreal: bool) -> _Sides:  # noqa: FBT001 (parts of a key)
+    """The same word or a synonym is opposed by being denied or not, a quality by its other side or by being unreal, ``unpaid`` by ``paid``."""
+    here, there = ("no", "so") if denied else ("so", "no")
+    same = (f"s {word_stem}", *SYNONYMS.get(lower, ()))
+    stands, opposites = {f"{here} {key}" for key in same} | {f"{here} w {lower}"}, {f"{there} {key}" for key in same} | {f"{here} u {lower}"}
+    if (whole := _without_prefix(lower)) != lower:
+        stands.add(f"{here} u {whole}")
+        opposites |= {f"{here} w {whole}", f"{here} u {whole}"}
+    if quality:
+        stands |= {f"{sign} {quality}"} | ({f"unreal {quality}"} if unreal else set())
+        opposites |= {f"{-sign} {quality}"} | (set() if unreal else {f"unreal {quality}"})
+    return _Sides(frozenset(stands), frozenset(opposites))
+
+
+def _without_prefix(lower: str) -> str:
+    """*paid* of *unpaid*, *like* of *dislike*; other words as they are."""
+    return lower.removeprefix("un").removeprefix("dis") if lower.startswith(("un", "dis")) and lower not in _NO_PREFIX else lower

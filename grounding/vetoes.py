@@ -84,9 +84,9 @@ def opposed(claim: Reading, span: Reading) -> bool:
 
 def opposing(claim: Reading, span: Reading) -> tuple[Meaning, ...]:
     """The claim's words of which the span says the opposite and nowhere the same."""
-    kin = span.kin
     found: tuple[Meaning, ...] = ()
-    if not claim.kin.isdisjoint(kin):
+    if not claim.refuted_by.isdisjoint(span.stands):
+        kin = span.kin
         found = tuple(meaning for meaning in claim.asserted if not meaning.kin.isdisjoint(kin) and _contrary(meaning, span.meanings))
     there = agreement(claim, span)
     if there is not NONE:

@@ -28,6 +28,10 @@ _SAMPLED = 16
 _ROUNDING = np.float32(1e-5)
 """More than float32 products can differ by the place of a row in its block."""
 
+_AT_ONCE = 1_024 * 384
+"""Elements multiplied in one call: few enough that the linear algebra library stays on the thread that asked. Its own threads wait for one another, which
+costs many times the product as soon as anything else runs on the machine."""
+
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float32]
 
@@ -108,8 +112,11 @@ def _about_nth(scores: Scores, count: int) -> np.float32:
 
 def _products(blocks: Sequence[Vectors], starts: Sequence[int], vector: Vector, total: int) -> Scores:
     scores = np.empty(total, dtype=np.float32)
+    size = max(1, _AT_ONCE // len(vector))
     for block, start in zip(blocks, starts, strict=True):
-        np.dot(block, vector, out=scores[start : start + len(block)])
+        for first in range(0, len(block), size):
+            part = block[first : first + size]
+            np.dot(part, vector, out=scores[start + first : start + first + len(part)])
     return scores
 
 
