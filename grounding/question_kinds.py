@@ -1,5 +1,6 @@
 """What a question asks for, and whether a text has that kind of thing to offer."""
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -108,6 +109,7 @@ class Question:
         )
 
 
+@functools.lru_cache(maxsize=256)
 def read_question(text: str) -> Question:
     """Read ``text`` as a question. The words its kind uses up stay in the topic when nothing else would be left."""
     reading = read(text)

@@ -212,7 +212,10 @@ def _sides(lower: str, word_stem: str, quality: str, sign: int, denied: bool, un
     """The same word or a synonym is opposed by being denied or not, a quality by its other side or by being unreal, ``unpaid`` by ``paid``."""
     here, there = ("no", "so") if denied else ("so", "no")
     same = (f"s {word_stem}", *SYNONYMS.get(lower, ()))
-    stands, opposites = {f"{here} {key}" for key in same} | {f"{here} w {lower}"}, {f"{there} {key}" for key in same} | {f"{here} u {lower}"}
+    stands, opposites = (
+        {f"{here} {key}" for key in same} | {f"{here} w {lower}"},
+        {f"{there} {key}" for key in same} | {f"{here} u {lower}"},
+    )
     if (whole := _without_prefix(lower)) != lower:
         stands.add(f"{here} u {whole}")
         opposites |= {f"{here} w {whole}", f"{here} u {whole}"}

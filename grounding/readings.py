@@ -102,7 +102,7 @@ class Readings:
             step.detail.update(
                 scope=found.scope, hits=[hit.candidate.passage.passage_id for hit in result.hits], degraded=dict(found.degraded)
             )
-            self._reader.remember(found.hits)
+            self._reader.remember(found)
             if found.scope == 0:
                 step.outcome = "refused"
                 result.refusal = nothing_there(self._engine, run, part)

@@ -13,10 +13,11 @@ from runtime.clock import Deadline, halfway, within
 from runtime.errors import Misconfigured, Unavailable
 from search.documents import Vector, Vectors
 from search.ports import Embedder
-from search.ranking import Hit
+from search.ranking import Retrieval
 
 MAX_REMEMBERED = 12_000
-"""Texts whose vectors are kept, about 18 MB with 384 dimensions; the one longest unused makes room."""
+"""Texts whose vectors are kept, the one longest unused makes room: about 2 KB each with 384 dimensions and a sentence of a hundred characters, 24 MB in all,
+and 40 MB more where every text is as long as may be."""
 
 MAX_CHARS = 2_000
 """Longer texts are not kept."""
@@ -59,7 +60,7 @@ class RememberedVectors:
         if missing:
             computed = self._computed(missing, deadline)
             known |= dict.fromkeys(missing, np.zeros(self.dimension, np.float32)) | computed
-            self._keep({text: vector for text, vector in computed.items() if len(text) <= MAX_CHARS})
+            self._keep({text: vector.copy() for text, vector in computed.items() if len(text) <= MAX_CHARS})  # a row alone, not its batch
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return np.stack([known[text] for text in texts])
@@ -74,11 +75,11 @@ class RememberedVectors:
         finally:
             _LOSS.reset(token)
 
-    def remember(self, hits: Sequence[Hit]) -> None:
-        """Keep the vectors that the engine holds of what was found."""
-        candidates = (hit.candidate for hit in hits)
-        known = {each.passage.text: each.vector for each in candidates if each.vector is not None and len(each.passage.text) <= MAX_CHARS}
-        self._keep(known)
+    def remember(self, found: Retrieval) -> None:
+        """Keep the vector of the question, and those that the engine holds of what was found."""
+        candidates = (hit.candidate for hit in found.hits)
+        told = ((found.query, found.vector), *((each.passage.text, each.vector) for each in candidates))
+        self._keep({text: vector for text, vector in told if vector is not None and len(text) <= MAX_CHARS})
 
     def _computed(self, texts: Sequence[str], deadline: Deadline | None) -> dict[str, Vector]:
         loss = _LOSS.get()

@@ -106,7 +106,8 @@ class Hit:
 class Retrieval:
     """What a question brought back. ``degraded`` names lost parts with what that changed; ``scope`` counts documents searched.
 
-    ``nearest`` are the documents nearest in meaning, kept even where they are too far to be hits: what a refusal can show.
+    ``nearest`` are the documents nearest in meaning, kept even where they are too far to be hits: what a refusal can show. ``vector`` is that of
+    ``query``, None when the embedder was lost.
     """
 
     query: str
@@ -116,6 +117,7 @@ class Retrieval:
     fusion: str
     degraded: Mapping[str, str] = field(default_factory=dict)
     nearest: tuple[LegHit, ...] = ()
+    vector: Vector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

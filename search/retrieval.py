@@ -70,6 +70,7 @@ class Retriever:
             fusion=question.fusion,
             degraded=degraded,
             nearest=_one_per_document(legs.vector)[:NEAREST],
+            vector=vector if len(question.text) <= EMBEDDED_CHARS else None,
         )
 
     def _question(self, tenant: Tenant, query: str, filters: Filters, top_k: int, fusion: Fusion | None) -> "Question":

@@ -47,9 +47,9 @@ class DenseView:
     rests: tuple[Scores, ...] = ()
 
     def row(self, row: int) -> Vector:
-        """The vector of a row."""
+        """The vector of a row, copied: whoever keeps it does not keep its block."""
         block = bisect.bisect_right(self.starts, row) - 1
-        vector: Vector = self.blocks[block][row - self.starts[block]]
+        vector: Vector = self.blocks[block][row - self.starts[block]].copy()
         return vector
 
     def nearest(self, vector: Vector, wanted: NDArray[np.bool_], count: int) -> tuple[Rows, Scores]:

@@ -38,12 +38,13 @@ from search.engines.matching import matching
 from search.engines.ordering import after as later
 from search.engines.ordering import decoded, encoded, newest
 from search.engines.overview import overview
+from search.engines.recent_candidates import RecentCandidates
 from search.engines.selection import Ranked, best
 from search.engines.shelf import Shelf, ShelfView
 from search.engines.sqlite_store import SqliteStore
 from search.engines.vocabulary import term_numbers
 from search.filters import zone_named
-from search.ranking import BucketQuery, Buckets, GroupMembers, LegHit, LegName, LegQuery, Legs
+from search.ranking import BucketQuery, Buckets, Candidate, GroupMembers, LegHit, LegName, LegQuery, Legs
 from search.versions import Decision, decide, is_behind
 
 _GROUP_ENDINGS = 1 << 16
@@ -73,6 +74,7 @@ class EmbeddedEngine:
         self._store = store
         self._shelves: OrderedDict[Tenant, Shelf] = OrderedDict()
         self._corpora: dict[Tenant, Corpus] = {}
+        self._recent = RecentCandidates()
         self._lock = Lock()
         self.state = EmbeddedState(store, clock)
         self.months = EmbeddedMonths(store)
@@ -188,7 +190,7 @@ class EmbeddedEngine:
             vector = _leg("vector", lambda: _vector(view, passages, query), deadline, lost)
             if len(lost) > 1:
                 raise DeadlineExceeded("no time left for the search; ask for less, or again with a larger time budget")
-            lexical_hits, vector_hits = _hits(connection, view, lexical, vector)
+            lexical_hits, vector_hits = self._hits(connection, view, lexical, vector)
         return Legs(lexical_hits, vector_hits, int(np.count_nonzero(documents)), lost)
 
     def group_members(self, tenant: Tenant, group_keys: Sequence[str], filters: Filters, *, first: int = 100) -> Mapping[str, GroupMembers]:
@@ -240,6 +242,17 @@ class EmbeddedEngine:
         self._store.close()
         self._shelves.clear()
 
+    def _hits(self, connection: sqlite3.Connection, view: ShelfView, *legs: Ranked) -> list[tuple[LegHit, ...]]:
+        found = self._candidates(connection, view, list({row: None for leg in legs for row, _ in leg}))
+        return [tuple(LegHit(found[row], score, rank) for rank, (row, score) in enumerate(leg, start=1)) for leg in legs]
+
+    def _candidates(self, connection: sqlite3.Connection, view: ShelfView, rows: Sequence[int]) -> dict[int, Candidate]:
+        numbers = dict(zip(rows, view.passage_nos(rows), strict=True))
+        known = self._recent.known(numbers.values())
+        made = document_rows.candidates_of(connection, view.passage_places([row for row in rows if numbers[row] not in known]))
+        self._recent.keep({numbers[row]: candidate for row, candidate in made.items()})
+        return made | {row: known[number] for row, number in numbers.items() if number in known}
+
     @contextmanager
     def _moment(self, tenant: Tenant) -> Iterator[tuple[sqlite3.Connection, ShelfView]]:
         """A read transaction, and the tenant as it is in it."""
@@ -282,12 +295,6 @@ def _vector(view: ShelfView, passages: Mask, query: LegQuery) -> Ranked:
         return []
     rows, scores = view.dense.nearest(np.ascontiguousarray(query.vector, dtype=np.float32), passages, query.depth)
     return best(rows, scores, query.depth, view.passage_name)
-
-
-def _hits(connection: sqlite3.Connection, view: ShelfView, *legs: Ranked) -> list[tuple[LegHit, ...]]:
-    places = view.passage_places({row: None for leg in legs for row, _ in leg})
-    found = document_rows.candidates_of(connection, places)
-    return [tuple(LegHit(found[row], score, rank) for rank, (row, score) in enumerate(leg, start=1)) for leg in legs]
 
 
 def _in_groups(groups: NDArray[np.int64], rows: NDArray[np.int64], keys: Sequence[str]) -> dict[str, NDArray[np.int64]]:

@@ -52,6 +52,12 @@ class ShelfView:
         """The passage id of a passage row."""
         return f"{self.columns.doc_ids[self.passage_docs[row]]}#{self.passage_numbers[row]:06d}"
 
+    def passage_nos(self, rows: Sequence[int]) -> list[int]:
+        """The numbers of passage rows in the store, which are given once and for all."""
+        wanted = np.array(rows, np.int64)
+        numbers: list[int] = ((self.columns.doc_nos[self.passage_docs[wanted]] << PASSAGE_BITS) | self.passage_numbers[wanted]).tolist()
+        return numbers
+
     def passage_places(self, rows: Iterable[int]) -> dict[int, PassagePlace]:
         """Where the texts of passage rows are, by row."""
         wanted = np.fromiter(rows, np.int64)
