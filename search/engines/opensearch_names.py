@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant, tenant_named
@@ -119,6 +120,7 @@ def checked_month(month: str) -> str:
     return month
 
 
+@lru_cache(maxsize=4_096)
 def is_behind(alias: str, index: str) -> bool:
     """True when ``index`` has the form of an index of ours behind ``alias``: a month of its tenant or of the pool, a generation of its month or of its
     ledger, or the state index itself. No index of another tenant has. An index is behind its own name."""

@@ -1,6 +1,6 @@
 """Reading documents and ranking passages: what the searches find, checked and put into our types."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime.clock import Deadline
@@ -14,7 +14,7 @@ from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_records import candidate_of, document_of
 from search.engines.ordering import encoded
-from search.ranking import Candidate, LegHit, LegName, LegQuery, Legs
+from search.ranking import LegHit, LegName, LegQuery, Legs
 
 Answer = Mapping[str, Any]
 Hits = Sequence[Mapping[str, Any]]
@@ -58,8 +58,9 @@ class Reader:
         for name, reason in lost.items():
             _log.warning("leg_lost", leg=name, reason=reason)
         found = {name: hits(answer) for name, answer in zip(asked, answers, strict=True) if name not in lost}
-        lexical, vector = _ranked(found.get("lexical", ()), found.get("vector", ()))
-        return Legs(lexical, tuple(_with_cosine(hit) for hit in vector), count["hits"]["total"]["value"], lost)
+        near = [{**hit, "_score": cosine(hit["_score"])} for hit in found.get("vector", ())]
+        lexical, vector = _ranked(found.get("lexical", ()), near)
+        return Legs(lexical, vector, count["hits"]["total"]["value"], lost)
 
 
 def hits(answer: Answer) -> Hits:
@@ -88,22 +89,11 @@ def _something_found(answers: Sequence[Answer]) -> None:
 
 def _ranked(*legs: Hits) -> tuple[tuple[LegHit, ...], ...]:
     """Each leg with its ranks. While a document is being replaced, passages of its older version are left out."""
-    sources: dict[Place, Mapping[str, Any]] = {_place(hit): hit["_source"] for leg in legs for hit in leg}
+    placed = [[((hit["_index"], hit["_id"]), hit) for hit in leg] for leg in legs]
+    sources: dict[Place, Mapping[str, Any]] = {place: hit["_source"] for leg in placed for place, hit in leg}
     newest: dict[str, int] = {}
     for source in sources.values():
         newest[source["doc_id"]] = max(source["version"], newest.get(source["doc_id"], 0))
     candidates = {place: candidate_of(source) for place, source in sources.items() if source["version"] == newest[source["doc_id"]]}
-    return tuple(tuple(_numbered(leg, candidates)) for leg in legs)
-
-
-def _numbered(leg: Hits, candidates: Mapping[Place, Candidate]) -> Iterator[LegHit]:
-    kept = (hit for hit in leg if _place(hit) in candidates)
-    return (LegHit(candidates[_place(hit)], hit["_score"], rank) for rank, hit in enumerate(kept, start=1))
-
-
-def _place(hit: Mapping[str, Any]) -> Place:
-    return hit["_index"], hit["_id"]
-
-
-def _with_cosine(hit: LegHit) -> LegHit:
-    return LegHit(hit.candidate, cosine(hit.score), hit.rank)
+    kept = [[(candidates[place], hit["_score"]) for place, hit in leg if place in candidates] for leg in placed]
+    return tuple(tuple(LegHit(candidate, score, rank) for rank, (candidate, score) in enumerate(leg, start=1)) for leg in kept)

@@ -80,21 +80,21 @@ def document_of(source: Mapping[str, Any]) -> Document:
 
 def candidate_of(source: Mapping[str, Any]) -> Candidate:
     """The candidate of any live record."""
-    number = source["number"]
+    number, doc_id, told = source["number"], source["doc_id"], source.get
     text = source["passage"] if "passage" in source else source["text"]
     return Candidate(
-        passage=Passage(passage_id(source["doc_id"], number), source["doc_id"], number, source["start"], source["end"], text),
-        source=_source(source),
-        occurred_at=instant(source["occurred_at"]),
-        group_key=source["group_key"],
-        version=source["version"],
-        title=source.get("title"),
-        theme_id=source.get("theme_id"),
-        account_id=source.get("account_id"),
-        rating=_number(source.get("rating")),
-        language=source.get("language"),
-        url=source.get("url"),
-        attributes=source.get("attributes") or {},
+        Passage(passage_id(doc_id, number), doc_id, number, source["start"], source["end"], text),
+        _source(source),
+        instant(source["occurred_at"]),
+        source["group_key"],
+        source["version"],
+        title=told("title"),
+        theme_id=told("theme_id"),
+        account_id=told("account_id"),
+        rating=_number(told("rating")),
+        language=told("language"),
+        url=told("url"),
+        attributes=told("attributes") or {},
     )
 
 
@@ -131,7 +131,12 @@ def _own(write: DocumentWrite, passage: Passage) -> dict[str, Any]:
 
 
 def _source(source: Mapping[str, Any]) -> Source:
-    return Source(source["source_kind"], source["source_name"], float(source["source_weight"]))
+    return _one_source(source["source_kind"], source["source_name"], float(source["source_weight"]))
+
+
+@lru_cache(maxsize=4_096)
+def _one_source(kind: str, name: str, weight: float) -> Source:
+    return Source(kind, name, weight)
 
 
 def _number(value: object) -> float | None:
