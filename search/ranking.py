@@ -1,9 +1,12 @@
-"""Rankings: what one leg returns, what fusion and reranking make of two, and the explanation that survives to the doors."""
+"""Rankings: what one leg returns, what fusion and reranking make of two, and the explanation that survives to the doors.
+
+What every search makes by the hundred is a named tuple, which is made in a third of the time.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from search.documents import Filters, Passage, Scalar, Source, Vector
 
@@ -29,8 +32,7 @@ class Candidate:
     vector: Vector | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LegHit:
+class LegHit(NamedTuple):
     """One place in a leg. ``score`` is BM25 for the lexical leg (any scale, ranks are what counts), cosine for the vector leg."""
 
     candidate: Candidate
@@ -61,8 +63,7 @@ class Legs:
     lost: Mapping[LegName, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A candidate after fusion. Contributions add up to ``score``; ranks count from 1, None where a leg lacks it."""
 
     candidate: Candidate
@@ -75,8 +76,7 @@ class Fused:
     vector_contribution: float
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """A named reason for a place: ``contribution == value * weight``."""
 
     name: str

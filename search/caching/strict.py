@@ -1,4 +1,4 @@
-"""Frozen dataclasses as plain JSON values and back, where "back" takes nothing that is not exactly of the type it should be."""
+"""Frozen dataclasses and named tuples as plain JSON values and back, where "back" takes nothing that is not exactly of the type it should be."""
 
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,8 +23,8 @@ def as_json(value: Any) -> Any:
         return value.value
     if value is None or type(value) in (str, int, float, bool):
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.compare}
+    if _is_record(type(value)):
+        return {name: as_json(getattr(value, name)) for name in _names(cast("Hashable", type(value)))}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
@@ -58,7 +58,7 @@ def _reader(kind: Any) -> Read:
         return _SCALARS[kind]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
-    if isinstance(kind, type) and is_dataclass(kind):
+    if isinstance(kind, type) and _is_record(kind):
         return lambda body: _record(kind, body)  # its fields are looked up late: a type may hold itself
     raise TypeError(f"{kind} cannot be read strictly")
 
@@ -73,7 +73,16 @@ def _record(kind: type, body: Any) -> Any:
 @cache
 def _fields_of(kind: Any) -> Mapping[str, Read]:
     hints = get_type_hints(kind)
-    return {each.name: _reader(hints[each.name]) for each in fields(kind) if each.compare}
+    return {name: _reader(hints[name]) for name in _names(kind)}
+
+
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if each.compare) if is_dataclass(kind) else kind._fields
 
 
 def _any_of(readers: Sequence[Read]) -> Read:
