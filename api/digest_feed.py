@@ -99,7 +99,7 @@ class DigestFeed:
     def _listening(self, tenant: Tenant, head: str | None) -> Iterator[MemoryObjectReceiveStream[Digest]]:
         arrived, arriving = anyio.create_memory_object_stream[Digest](WAITING_DIGESTS)
         channel = self._channels.get(tenant)
-        if channel is None:
+        if channel is None or not channel.listeners:  # one that nobody listens to any more may be far behind
             assert self._tasks is not None
             channel = self._channels[tenant] = _Channel(head)
             self._tasks.start_soon(self._poll, tenant, channel)
@@ -116,7 +116,8 @@ class DigestFeed:
             if not await self._looked(tenant, channel):
                 await anyio.sleep(self._poll_s)
         # No await since the last look at the listeners, so nobody can have joined in between.
-        del self._channels[tenant]
+        if self._channels.get(tenant) is channel:
+            del self._channels[tenant]
 
     async def _looked(self, tenant: Tenant, channel: _Channel) -> bool:
         """Whether there may be more at once."""

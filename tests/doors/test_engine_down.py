@@ -52,6 +52,6 @@ def test_graphql_nulls_the_field_and_names_the_fault(http: httpx.Client) -> None
 
 
 def test_a_tool_fails_with_a_text_the_model_can_act_on(http: httpx.Client) -> None:
-    result = tool(http, "aggregate_by_theme", {})["result"]
+    result = tool(http, "aggregate_by_theme", {"query": "nobody has counted this before"})["result"]
     assert result["isError"] is True
     assert "repeat later" in result["content"][0]["text"]

@@ -354,3 +354,23 @@ async def test_a_reader_that_falls_behind_is_let_go_and_does_not_hold_up_the_oth
             async for _ in slow:
                 pass
         await quick.aclose()
+
+
+@pytest.mark.anyio
+async def test_who_comes_back_at_once_is_not_held_up_by_the_channel_that_it_left() -> None:
+    log = Log()
+    log.digests = [digest("dig_0")]
+    feed = DigestFeed(log.since, log.newest, poll_s=0.05)
+    async with feed.run():
+        first = feed.digests(ACME, "")
+        assert (await anext(first)).digest_id == "dig_0"
+        await first.aclose()
+        numbers = range(1, 2 * WAITING_DIGESTS + 10)
+        log.digests += [digest(f"dig_{number}") for number in numbers]
+        again = feed.digests(ACME, "dig_0")
+        for number in numbers:
+            assert (await anext(again)).digest_id == f"dig_{number}"
+            await anyio.sleep(0.001)  # longer than the old channel waits between two looks, all in all
+        log.digests.append(digest("dig_new"))
+        assert (await anext(again)).digest_id == "dig_new"
+        await again.aclose()
