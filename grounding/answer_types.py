@@ -19,11 +19,11 @@ from grounding.support import Logistic
 from grounding.vetoes import opposing
 
 _MODEL = Logistic(
-    {"logit": 0.35, "coverage": -1.3, "missing": -0.65, "names": -0.5, "denial": -3.0, "rank": -1.3, "given": -1.3},
-    1.7,
+    {"logit": 1.0, "coverage": -4.0, "missing": -2.0, "names": -1.5, "denial": -8.0, "rank": -4.0, "given": -4.0},
+    5.0,
 )
-"""Fitted on half of the articles of SQuAD 2 and half of the items of SubjQA electronics, both held apart from those it was judged on; a sentence stays
-from 0.5."""
+"""Set by hand, in round numbers: what the topic alone brought a sentence must make up for a rare word, a name or a rank that it lacks; it never makes up for
+a denial. A sentence stays from 0.5."""
 
 _RANK = re.compile(
     r"\b(?:the|its|his|her|their|['’]s)\s+(?:(?:\w+\s+)?(?:most|least)\s+(?P<of>[a-z]+)|(?P<alone>[a-z]{2,}est)|(?P<place>first|last|second|third|only|final))\b",
@@ -38,6 +38,8 @@ _AFTER = frozenset("after following since".split())
 _NEAR = 40
 _YEAR_ASKED = re.compile(r"\b(?:what|which) years?\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1\d{3}|20\d{2}|[3-9]\d{2})(?:s|\b)|['’]\d\d\b|\b(?:this|last|next) year\b", re.IGNORECASE)
+_PERMITTED = re.compile(r"\bhow (?:many|much|often|long)\b.*\b(?:may|can|allowed|permitted)\b", re.IGNORECASE)
+_NEEDING = re.compile(r"\W*(?:i|we)(?: really| also| just)? (?:need|want|must|have to|would like|['’]d like|wish)\b", re.IGNORECASE)
 _COMMA = re.compile(r"[,;]\s+")
 _COUNTED = re.compile(
     r"\b(?:no|none|several|(?<!too )(?<!how )(?<!so )many|few|single|both|one|couple|pair|dozens|hundreds|thousands|half)\b", re.IGNORECASE
@@ -105,6 +107,11 @@ def _free_elsewhere(asked: Question, said: Reading) -> bool:
     told = [read(clause) for clause in _COMMA.split(said.text)]
     giving = [clause for clause in told if offers(MONEY, clause)]
     return len(told) > 1 and bool(giving) and not any(shared(asked.topic, clause.held) for clause in giving)
+
+
+def _only_wanted(asked: Question, said: Reading) -> bool:
+    """*How many may I have?* is not answered by how many somebody needs."""
+    return bool(_PERMITTED.search(asked.reading.text)) and bool(_NEEDING.match(said.text))
 
 
 def _opposite(asked: Question, said: Reading) -> bool:
@@ -177,5 +184,13 @@ def _new_time(asked: Question, said: Reading) -> bool:
 
 _ANEW: Mapping[str, Callable[[Question, Reading], bool]] = MappingProxyType({"count": _new_count, "time": _new_time})
 
-_FAILINGS: tuple[Callable[[Question, Reading], bool], ...] = (exchanged, _affirms, _without_year, _other_rate, _free_elsewhere, _opposite)
+_FAILINGS: tuple[Callable[[Question, Reading], bool], ...] = (
+    exchanged,
+    _affirms,
+    _without_year,
+    _other_rate,
+    _free_elsewhere,
+    _only_wanted,
+    _opposite,
+)
 """Any one of these and the sentence answers another question, whatever else it holds."""

@@ -11,6 +11,7 @@ from grounding.matching import found
 from grounding.name_matching import share_of_names_missing
 from grounding.opposites import QUALITIES
 from grounding.polarity import in_english
+from grounding.presence import things
 from grounding.quantities import CURRENCIES, DURATIONS
 from grounding.question_kinds import read_question
 from grounding.reading import Meaning, Reading, read
@@ -22,6 +23,9 @@ _ENDS_COMPLEMENT = frozenset(
     "and but that which who where compared against".split()
 )
 _COMMA = re.compile(r"[,;]\s+(?:and\s+|but\s+)?|\s+but\s+")
+_PROVIDING = frozenset(
+    "support supports supported accept accepts accepted offer offers offered provide provides provided include includes included".split()
+)
 _ELLIPSIS = re.compile(
     r"\b(?:(?:is|are|was|were|do|does|did|can|could|has|have|will|would)(?:n['’]t| not)?|too|either|neither)\W*\Z", re.IGNORECASE
 )
@@ -104,6 +108,8 @@ def takes_stance(question: str, sentence: str) -> bool:
     asked, said = predicate_of(question), read(sentence)
     if not _speaks_of(read(question), said) or exchanged(read_question(question), said):
         return False
+    if _told_absent(read(question), said):
+        return True
     if asked is None or asked.meaning.quality in _PASSING - {""} or not in_english(said.words):
         return True
     meaning = asked.meaning
@@ -112,6 +118,14 @@ def takes_stance(question: str, sentence: str) -> bool:
     if not meaning.quality:
         return False
     return _bears_on(meaning, read(question), said) or (not asked.judged and _measures(meaning.quality, said))
+
+
+def _told_absent(question: Reading, said: Reading) -> bool:
+    """*SEPA is missing* answers whether it supports SEPA: what is not there is neither supported nor offered."""
+    if not said.may_lack or not any(word.lower in _PROVIDING for word in question.words):
+        return False
+    wanted = {meaning.word.stem for meaning in question.topic if meaning.word.lower not in _PROVIDING}
+    return any(not thing.there and thing.stems <= wanted for thing in things(said.text))
 
 
 def _of_another_clause(question: Reading, asked: Meaning, said: Reading) -> bool:

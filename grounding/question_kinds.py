@@ -145,9 +145,21 @@ _WHEN = re.compile(
 _PEOPLE = re.compile(
     r"\b(?:i|my|me|we|our|us|he|she|his|her|they|their|nobody|everyone|someone|agents?|drivers?|couriers?|staff|team|support|child(?:ren)?|kids?|wife|husband|"
     r"mother|father|son|daughter|friend|customer|users?|manager|waiter|waitress|doctor|nurse|owner|neighbou?rs?|people|man|woman|boy|girl|sister|brother|"
-    r"parents?|teacher|student|author|king|queen|president|minister|company|\w+(?:er|or|ist|ian)s?)\b|['’]s\b",
+    r"parents?|teacher|student|author|king|queen|president|minister|company|pilots?|captain|crew|chefs?|cook|hosts?|hostess|guards?|boss|clerks?|"
+    r"attendants?|colleagues?|guests?|technicians?|plumbers?|bank|shop|airline|\w+(?:er|or|ist|ian)s?)\b|['’]s\b",
     re.IGNORECASE,
 )
+_NO_PEOPLE = frozenset(
+    "after never ever over under other others another either neither whether rather however together further number numbers order orders paper papers "
+    "letter letters water weather summer winter power matter matters corner center offer offers answer answers cover covers counter computer computers "
+    "printer printers server servers browser browsers folder folders charger chargers adapter adapters router routers speaker speakers monitor monitors "
+    "processor sensor error errors door doors floor floors for or nor color colors colour colours minor major later earlier longer better bigger smaller "
+    "larger faster slower cheaper higher lower easier harder older newer former latter per super september october november december easter filter filters "
+    "register counter container trailer motor motors elevator calculator remainder border chapter newsletter transfer transfers voucher vouchers parser "
+    "refer refers enter enters deliver delivers discover remember prefer prefers consider differ suffer alter trigger bitter proper inner outer upper list "
+    "exist exists consist assist twist dinner butter silver layer layers folder player players header footer banner slider scanner scooter meter metre".split()
+)
+"""Words that end like those for people and mean none."""
 _CAUSES = re.compile(
     r"\b(?:because|since|due to|owing to|as a result|therefore|so that|in order to|caused?|causes|reason|thanks to|led to|leads to|result(?:s|ed)? in|after|"
     r"when(?:ever)?|so|for|to)\b",
@@ -165,7 +177,7 @@ _COLOURS = frozenset(
     "black white red green blue yellow orange purple violet pink brown grey gray beige gold golden silver turquoise magenta cyan crimson scarlet maroon "
     "navy teal ivory transparent colourless colorless multicoloured multicolored rainbow reddish bluish greenish yellowish dark light pale".split()
 )
-_PRICE = re.compile(r"(?<![\w.,])\d{1,6}[.,]\d\d(?![\w.,:%]|\s*[^\W\d_]*(?:%|am\b|pm\b))")
+_PRICE = re.compile(r"(?<![\w.,])(?<!version )(?<!release )(?<!update )(?<!since )\d{1,6}[.,]\d\d(?![\w.,:%]|\s*[^\W\d_]*(?:%|am\b|pm\b))")
 """*12.99*, the way prices are written."""
 _FREE = re.compile(r"\b(?:free|for nothing|no (?:extra )?(?:charge|cost|fee)|gratis|complimentary)\b", re.IGNORECASE)
 
@@ -193,7 +205,7 @@ def _has_time(text: Reading) -> bool:
 
 
 def _has_person(text: Reading) -> bool:
-    return bool(text.names or _PEOPLE.search(text.text))
+    return bool(text.names) or any(match.group().lower() not in _NO_PEOPLE for match in _PEOPLE.finditer(text.text))
 
 
 def _has_colour(text: Reading) -> bool:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from grounding.intents import Form, Intent
+from grounding.intents import Form, Intent, form_of
 from grounding.naming import Vocabulary, named_in
 from grounding.planning import parts_of, plan
 from grounding.question_parts import Part, Plan
@@ -309,3 +309,8 @@ def test_the_plan_is_plain_json() -> None:
 def test_a_later_part_names_what_it_refers_to() -> None:
     assert parts_of("When does the gym open and who owns it?") == ("When does the gym open?", "who owns the gym?")
     assert parts_of("Is the app slow and does it crash?") == ("Is the app slow?", "does the app crash?")
+
+
+def test_whoever_was_kind_is_asked_for_by_that_word() -> None:
+    assert form_of("Who was kind?") is Form.FACT
+    assert form_of("What kind of problems are there?") is Form.BROAD

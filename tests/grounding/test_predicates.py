@@ -18,6 +18,7 @@ from tests.grounding.desk import Desk, cited, record
         ("Is the battery good?", "I bought the battery in May."),
         ("Is Anna Smith the owner of the shop?", "Anna Smith works in the shop."),
         ("Is the app slow on Android?", "I use the app on Android."),
+        ("Is the parking free?", "The wifi is free, the parking garage closes at ten."),
     ],
 )
 def test_the_topic_alone_is_no_stance(question: str, sentence: str) -> None:
@@ -38,6 +39,9 @@ def test_the_topic_alone_is_no_stance(question: str, sentence: str) -> None:
         ("Is the battery good?", "The battery is always empty after an hour, very annoying."),
         ("Does login work after the update?", "Since the update nobody can sign in."),
         ("Did a loyalty card fail to arrive?", "The loyalty card never arrived."),
+        ("Does it support SEPA?", "SEPA is missing as a payment method!!"),
+        ("Does Apple Pay work?", "PayPal works fine, Apple Pay does not."),
+        ("Is the service friendly?", "The service was great; friendly and attentive wait staff."),
         ("Is the pool on the roof?", "The hotel has a pool on the roof."),
         ("Is the app available in German?", "The app has a German version."),
         ("Is the manual missing?", "There was no manual in the box."),

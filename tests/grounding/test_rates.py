@@ -28,6 +28,7 @@ def test_measures_are_read(text: str, measures: set[str]) -> None:
         ("How much does parking cost per week?", "Parking is 3 EUR per hour."),
         ("How much does parking cost?", "Wifi in the lounge is free, the parking garage closes at ten."),
         ("When does the gym close?", "The gym opens at 6am on weekdays."),
+        ("How many cards may I make per day?", "I need to make several cards per day."),
     ],
 )
 def test_another_measure_another_clause_and_the_opposite_are_no_answer(question: str, sentence: str) -> None:
