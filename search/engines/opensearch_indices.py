@@ -7,7 +7,7 @@ vector field of another kind than Lucene's accepts writes that it never finds ag
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
@@ -105,7 +105,7 @@ class Indices:
             return
         if not self._is_still(held_by or at):
             self.forget(at.names)
-            raise _moved(at)
+            raise _moved(at.names)
         index = self.month_index(at, month)
         self._await_shards(index)
         for name, mapping in self._month_mappings(index):
@@ -117,7 +117,7 @@ class Indices:
             self._cluster.post("_aliases", body={"actions": actions})
         except NotFound as error:
             self.forget(at.names)
-            raise _moved(at) from error
+            raise _moved(at.names) from error
         if held_by is None:
             self._now_ready(alias)
 
@@ -157,9 +157,16 @@ class Indices:
         found = self._cluster.get("_resolve", "index", f"{names.alias}-*", expand_wildcards="all")
         return tuple(sorted(each["name"] for each in found["indices"] if names.owns(each["name"], each.get("aliases", ()))))
 
-    def drop_own_months(self, names: Names) -> None:
-        """Remove every month index that is the tenant's alone."""
+    def drop_own_months(self, names: Names, condition: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Remove every month index that is the tenant's alone.
+
+        Raises:
+            Moved: there is a condition, as of :meth:`Placement.if_still`, and it does not hold; nothing was removed.
+        """
         months = self.own_months(names)
+        if condition:
+            self._if([*condition, *({"remove_index": {"index": index}} for index in months)], names)
+            return
         for start in range(0, len(months), 50):
             self._drop(",".join(months[start : start + 50]))
         self.forget(names)
@@ -169,8 +176,12 @@ class Indices:
         found = self._cluster.get("_resolve", "index", every_pool_month(self._prefix), expand_wildcards="all")
         return tuple(sorted(index["name"] for index in found["indices"] if is_pool_index(index["name"])))
 
-    def leave_pool(self, names: Names) -> None:
-        """Take the tenant's aliases off every month of the pool: from then on it is neither read nor written there."""
+    def leave_pool(self, names: Names, condition: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Take the tenant's aliases off every month of the pool: from then on it is neither read nor written there.
+
+        Raises:
+            Moved: as in :meth:`drop_own_months`.
+        """
         found = self._cluster.get("_resolve", "index", f"{names.alias}*", expand_wildcards="all")
         ours = [each for each in found["aliases"] if each["name"] == names.alias or each["name"].startswith(f"{names.alias}-")]
         taken = [
@@ -179,9 +190,17 @@ class Indices:
             for index in each["indices"]
             if is_pool_index(index)
         ]
-        if taken:
-            self._cluster.post("_aliases", body={"actions": taken})
+        if taken or condition:
+            self._if([*condition, *taken], names)
         self.forget(names)
+
+    def _if(self, actions: Sequence[Mapping[str, Any]], names: Names) -> None:
+        try:
+            self._cluster.post("_aliases", body={"actions": actions})
+        except NotFound as error:
+            raise _moved(names) from error
+        finally:
+            self.forget(names)
 
     def reopen(self, closed: Placement) -> None:
         """Let writers go on where the tenant is; the move that held them back has to begin its end anew."""
@@ -359,8 +378,8 @@ class Indices:
             self._ready.add(alias)
 
 
-def _moved(at: Placement) -> Moved:
-    return Moved(f"the documents of {at.names.tenant} are being moved; repeat the write", dependency=DEPENDENCY)
+def _moved(names: Names) -> Moved:
+    return Moved(f"another move of the documents of {names.tenant} is going on; repeat this when it has ended", dependency=DEPENDENCY)
 
 
 def _lacks(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:

@@ -23,6 +23,8 @@ from search.engines.opensearch_sweeping import LIVE, Sweep
 _ENDINGS = 5
 _FEW = 500
 _PASSES = 20
+_TRIES = 10
+_FORGOTTEN_S = 0.25
 _POLL_S = 0.05
 
 Told = Callable[[int, int], None]
@@ -33,7 +35,7 @@ class Moving:
     """A move from ``source`` to the other place. ``token`` is in its mark."""
 
     def __init__(
-        self, cluster: Cluster, indices: Indices, source: Placement, clock: Clock, sleep: Callable[[float], None], told: Told
+        self, cluster: Cluster, indices: Indices, source: Placement, token: str, clock: Clock, sleep: Callable[[float], None], told: Told
     ) -> None:
         self._cluster = cluster
         self._indices = indices
@@ -45,26 +47,12 @@ class Moving:
         self._told = told
         self._ledger = Ledger(cluster)
         self._sweep = Sweep(cluster)
-        self._token = secrets.token_hex(8)
+        self._token = token
         self._months: dict[str, Following] = {}
         self._claims = Following(cluster, source.ledger_index, None)
         self._pending: dict[str, Mapping[str, Any]] = {}
         self._total = 0
         self.copied = 0
-
-    def begin(self) -> None:
-        """Set the mark of this move, in the place of any other's.
-
-        Raises:
-            Unavailable: another move began at the same moment, or the tenant is not there any more.
-        """
-        try:
-            self._cluster.post("_aliases", body={"actions": [*self._source.if_still(), self._source.adding(self._mark)]})
-            while others := [token for token in self._moves() if token != self._token]:
-                gone = [{"remove": _mark_of(self._source, token) | {"must_exist": False}} for token in others]
-                self._cluster.post("_aliases", body={"actions": [*self._if_mine(), *gone]})
-        except NotFound as error:
-            raise unavailable("another move of this tenant has begun; repeat it if that one does not end") from error
 
     def run(self) -> None:
         """Copy, catch up, and swap.
@@ -156,9 +144,14 @@ class Moving:
 
     def _copy(self, month: str, page: Hits) -> None:
         copies = [indexing(self._target, month, hit["_source"]["passage_id"], hit["_version"], _body(hit["_source"])) for hit in page]
-        refused = [item for item in self._cluster.bulk(copies) if item.fate not in ("written", "stale")]
-        if refused:
-            raise unavailable(f"a record could not be copied ({refused[0].reason}); repeat the move")
+        for _ in range(_TRIES):
+            items = self._cluster.bulk(copies)
+            if refused := [item for item in items if item.fate not in ("written", "stale")]:
+                raise unavailable(f"a record could not be copied ({refused[0].reason}); repeat the move")
+            copies = [copy for copy, item in zip(copies, items, strict=True) if item.fate == "stale"]
+            if not copies:
+                return
+            self._sleep(_FORGOTTEN_S)  # one of that id was removed a moment ago, by the beginning of this move
 
     def _compare(self) -> None:
         """What is to be read is what was read.
@@ -191,16 +184,8 @@ class Moving:
         now = self._indices.placed(self._names, afresh=True)
         return () if now is None or now.era != self._source.era else now.moves
 
-    @property
-    def _mark(self) -> str:
-        return self._source.moving(self._token)
-
     def _if_mine(self) -> list[dict[str, Any]]:
-        return [*self._source.without(self._mark), self._source.adding(self._mark)]
-
-
-def _mark_of(at: Placement, token: str) -> dict[str, Any]:
-    return {"index": at.ledger_index, "alias": at.moving(token)}
+        return self._source.if_moved_by(self._token)
 
 
 def _body(source: Mapping[str, Any]) -> bytes:

@@ -77,6 +77,10 @@ class Placement:
         """Actions that change nothing, and fail with all others when the tenant is not here any more or writers have to wait."""
         return [*self.without(self.mark), self.adding(self.mark)]
 
+    def if_moved_by(self, token: str) -> Actions:
+        """As :meth:`if_still`, of the mark of a move."""
+        return [*self.without(self.moving(token)), self.adding(self.moving(token))]
+
     @property
     def mark(self) -> str:
         """The alias that says this."""

@@ -1,9 +1,10 @@
 """Taking the records of one tenant out of months of the pool, whose index stays for the others.
 
-Records are removed by id and version, each after a look at whose it is: no query deletes anything. What is written meanwhile is newer and stays.
+Records are removed one by one as they were found, each after a look at whose it is: no query deletes anything. What is written meanwhile stays, also under
+the same id and version, as by a move back into the pool.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.tenancy import Tenant
@@ -23,15 +24,15 @@ class Sweep:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def clear(self, index: str, tenant: Tenant) -> int:
-        """Remove every record of the tenant from this month; how many there were.
+    def clear(self, index: str, tenant: Tenant, newest: int | None = None) -> int:
+        """Remove every record of the tenant from this month, with ``newest`` those up to that sequence number; how many there were.
 
         Raises:
             Unavailable: others go on writing there.
         """
         removed = 0
         for _ in range(_ROUNDS):
-            found = self._removed(index, tenant, [])
+            found = self._removed(index, tenant, [] if newest is None else [{"range": {"_seq_no": {"lte": newest}}}])
             removed += found
             if not found:
                 return removed
@@ -55,7 +56,7 @@ class Sweep:
         self._cluster.refresh(index)
         removed = 0
         for page in self._pages(index, tenant, clauses):
-            items = self._cluster.bulk([_removal(index, hit["_id"], hit["_version"]) for hit in page])
+            items = self._cluster.bulk([_removal(index, hit) for hit in page])
             if refused := [item.reason for item in items if item.fate not in ("written", "absent", "stale")]:
                 raise unavailable(f"a record of {index} could not be removed ({refused[0]})")
             removed += len(page)
@@ -66,7 +67,7 @@ class Sweep:
     def _pages(self, index: str, tenant: Tenant, clauses: Sequence[Body]) -> Iterator[Hits]:
         body: dict[str, Any] = {
             "size": _PAGE,
-            "version": True,
+            "seq_no_primary_term": True,
             "_source": ["tenant"],
             "query": every([{"term": {"tenant": tenant}}, *clauses]),
             "sort": [{"_seq_no": "asc"}],
@@ -76,5 +77,5 @@ class Sweep:
             body["search_after"] = page[-1]["sort"]
 
 
-def _removal(index: str, key: str, version: int) -> Operation:
-    return Operation({"delete": {"_index": index, "_id": key, "version": version, "version_type": "external_gte"}})
+def _removal(index: str, hit: Mapping[str, Any]) -> Operation:
+    return Operation({"delete": {"_index": index, "_id": hit["_id"], "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}})

@@ -5,24 +5,29 @@ To end, it takes the aliases away that writers address; whoever comes then waits
 up in their writer's stead: such a writer finds its claim gone and decides again. What is left is copied, all is counted, and one request swaps the aliases.
 
 Killed before that request, a move has changed nothing that anybody reads, and writers go on after :data:`HELD_S`; killed after it, only old records are
-left. Either way it is run again. Of two moves of a tenant at once, the later one takes the earlier one's mark, without which nothing is swapped.
+left. Either way it is run again. Of two moves of a tenant at once, the later one takes the earlier one's mark, without which nothing is swapped or removed.
 """
 
+import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from runtime.clock import Clock
 from runtime.errors import NotFound
 from runtime.tenancy import Tenant
 from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_errors import unavailable
+from search.engines.opensearch_following import numbers
 from search.engines.opensearch_indices import Indices
 from search.engines.opensearch_moving import Moving, Told
 from search.engines.opensearch_names import Names
-from search.engines.opensearch_placement import Placement, Where
+from search.engines.opensearch_placement import Actions, Placement, Where
 from search.engines.opensearch_queries import DOCUMENTS
 from search.engines.opensearch_sweeping import LIVE, Sweep
 
+NONE: Actions = []
 GRACE_S = 10.0
 """How long the old records outlive the swap, for searches that began before it."""
 
@@ -88,24 +93,29 @@ class Tenancy:
             self._indices.ensure_ledger(names)
             at = self._found(names)
         if at.where == where:
-            self._finish(at)
+            self._finish(replace(at, moves=(self._begin(at),)))
             return Move(tenant, where, 0, self._documents(names))
-        moving = Moving(self._cluster, self._indices, at, self._clock, self._sleep, told)
-        moving.begin()
-        self.clear(names, where)
+        token = self._begin(at)
+        self.clear(names, where, [*at.if_still(), *at.if_moved_by(token)])
+        moving = Moving(self._cluster, self._indices, at, token, self._clock, self._sleep, told)
         moving.run()
         self._sleep(GRACE_S)
-        self._finish(self._found(names))
+        self._finish(replace(at.elsewhere(), moves=(token,)))
         return Move(tenant, where, moving.copied, self._documents(names))
 
-    def clear(self, names: Names, where: Where) -> None:
-        """Remove everything of the tenant there, read or not."""
+    def clear(self, names: Names, where: Where, condition: Actions = NONE) -> None:
+        """Remove everything of the tenant there, read or not; with a condition, only what was there while it held.
+
+        Raises:
+            Moved: it does not hold.
+        """
         if where == "own":
-            self._indices.drop_own_months(names)
+            self._indices.drop_own_months(names, condition)
             return
-        self._indices.leave_pool(names)
+        newest = {index: numbers(self._cluster, index)["max_seq_no"] for index in self._indices.pool_months()}
+        self._indices.leave_pool(names, condition)
         for index in self._indices.pool_months():
-            if self._sweep.clear(index, names.tenant):
+            if index in newest and self._sweep.clear(index, names.tenant, newest[index] if condition else None):
                 self._sweep.expunge(index)
 
     def expunge(self, names: Names) -> None:
@@ -122,10 +132,26 @@ class Tenancy:
             raise NotFound(f"nothing was ever written for tenant {names.tenant}")
         return at
 
+    def _begin(self, at: Placement) -> str:
+        """Set the mark of a move, in the place of any other's, which then can neither swap nor remove anything.
+
+        Raises:
+            Unavailable: another began at the same moment, or the tenant is not there any more.
+        """
+        token = secrets.token_hex(8)
+        try:
+            self._cluster.post("_aliases", body={"actions": [*at.if_still(), at.adding(at.moving(token))]})
+            while others := [other for other in self._found(at.names).moves if other != token]:
+                gone = [{"remove": {"index": at.ledger_index, "alias": at.moving(other), "must_exist": False}} for other in others]
+                self._cluster.post("_aliases", body={"actions": [*at.if_moved_by(token), *gone]})
+        except NotFound as error:
+            raise unavailable("another move of this tenant has begun; repeat it if that one does not end") from error
+        return token
+
     def _finish(self, at: Placement) -> None:
-        """Remove what a move left behind, and its mark."""
-        self.clear(at.names, at.elsewhere().where)
-        marks = [{"remove": {"index": at.ledger_index, "alias": at.moving(token), "must_exist": False}} for token in at.moves]
-        if marks:
-            self._cluster.post("_aliases", body={"actions": marks})
+        """Remove what a move left behind, and then its mark: the one of ``at``."""
+        (token,) = at.moves
+        self.clear(at.names, at.elsewhere().where, [*at.if_still(), *at.if_moved_by(token)])
+        with suppress(NotFound):  # another one goes on from here
+            self._cluster.post("_aliases", body={"actions": at.without(at.moving(token))})
         self._indices.forget(at.names)

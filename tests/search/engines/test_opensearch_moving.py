@@ -21,7 +21,7 @@ from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_connection import connected
 from search.engines.opensearch_names import Names, pool_index
 from search.engines.opensearch_placement import Where
-from search.engines.opensearch_tenancy import Tenancy
+from search.engines.opensearch_tenancy import GRACE_S, Tenancy
 from search.engines.opensearch_writing import HELD_S
 from search.ranking import LegQuery
 from tests.contracts.writes import DIMENSION, MODEL, unit_vector, write_of, written
@@ -328,6 +328,25 @@ def test_of_two_moves_at_once_only_the_later_one_ends(
         first.place(ACME, other(start))
     assert content(engine, ACME) == before
     assert nothing_left(raw, opensearch_prefix, ACME, other(start))
+
+
+@BOTH_WAYS
+def test_a_move_that_wakes_up_after_the_tenant_was_moved_back_removes_nothing(
+    open_engine: Callable[..., OpenSearchEngine], opensearch_prefix: str, raw: httpx.Client, start: Where
+) -> None:
+    engine, sleeping = open_engine(newcomers=start), open_engine()
+    fill(engine, ACME)
+    before = content(engine, ACME)
+
+    def moved_back(seconds: float) -> None:
+        if seconds == GRACE_S:
+            tenancy(open_engine()).place(ACME, start)
+
+    mover = Tenancy(sleeping._cluster, sleeping._indices, opensearch_prefix, SystemClock(), moved_back)
+    with pytest.raises(Unavailable, match="another move"):
+        mover.place(ACME, other(start))
+    assert content(engine, ACME) == before
+    assert nothing_left(raw, opensearch_prefix, ACME, start)
 
 
 def test_a_tenant_that_is_erased_while_it_is_moved_leaves_nothing_anywhere(
