@@ -116,7 +116,7 @@ def _doors(service: Service) -> Doors:
     service.metrics.watch(credentials)
     identify = Identify(authenticator(settings, credentials), waits=settings.auth != "none")
     gate = Gate(settings, service.clock, service.metrics)
-    return Doors(service, Threads(settings.bulkhead_calls), identify, gate, Readiness(service))
+    return Doors(service, Threads(settings.bulkhead_calls, around=service.held), identify, gate, Readiness(service))
 
 
 def _feed(doors: Doors) -> DigestFeed:

@@ -8,10 +8,9 @@ from runtime.clock import Clock, SystemClock
 from runtime.settings import Settings
 from runtime.telemetry import audit_logger
 from runtime.tenancy import Tenant
-from search.embedding.opening import open_embedder
 from search.moving.copying import Copied, Told
 from search.moving.migration import Migration, MigrationReport
-from search.moving.opening import open_archive, open_end, refuse_same
+from search.moving.opening import open_archive, open_embedder_of, open_end, refuse_same
 from search.moving.verifying import Compared
 
 Json = dict[str, object]
@@ -24,7 +23,7 @@ def open_migration(
     """A migration between the stores of these settings; vectors are those of the target's embedder."""
     refuse_same(source, target)
     clock = clock or SystemClock()
-    with open_archive(source, clock) as archive, open_embedder(target) as embedder, open_end(target, embedder, clock) as end:
+    with open_archive(source, clock) as archive, open_embedder_of(target, clock) as embedder, open_end(target, embedder, clock) as end:
         yield Migration(archive, end, embedder, clock, tenants, merge=merge)
 
 

@@ -46,12 +46,13 @@ class Readiness:
 
     def _asked(self, tenant: Tenant) -> tuple[int, Json]:
         worker = self.worker()
-        status = "ready" if worker.status in ("ok", "not configured") else "degraded"
         told = {**self._always(), "worker": _told(worker)}
         try:
-            return 200, {"status": status, **self._corpus(tenant), **told, "engine": dict(self.service.engine.describe())}
+            corpus, engine = self._corpus(tenant), dict(self.service.engine.describe())
         except ServiceError as error:
             return 503, {"status": "unavailable", "corpus": "unknown", **told, "engine": {"error": fault_of(error).message}}
+        fine = worker.status in ("ok", "not configured") and "problem" not in engine
+        return 200, {"status": "ready" if fine else "degraded", **corpus, **told, "engine": engine}
 
     def worker(self) -> WorkerHealth:
         """Whether workers work; also told by the metric of the heartbeat's age."""

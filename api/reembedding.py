@@ -1,10 +1,9 @@
-"""A second generation of a store, made beside the live one with another embedding model and held against it by an evaluation."""
+"""A second generation of a store file, made beside the live one with another embedding model and held against it by an evaluation."""
 
 import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from api.moving_operations import open_migration
 from grounding.evaluation.cases import EvalSet
@@ -16,7 +15,6 @@ from runtime.tenancy import Tenant
 from search.engines.opening import sqlite_path
 from search.moving.copying import Told
 from search.moving.migration import MigrationReport
-from search.moving.opening import is_file
 from worker.opening import Service, open_service
 
 PASSES = 5
@@ -24,8 +22,6 @@ PASSES = 5
 
 NO_STEP_BACK = ScoreGate(regression={"exact_rate": 0.03, "hallucination_rate": 0.03})
 """The gate when none is named: as good as the live store, but for a few cases in a hundred."""
-
-Json = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +37,11 @@ class Trial:
         return self.after.outcome != "failed"
 
 
-def beside(settings: Settings, embedder: str) -> tuple[str, str]:
-    """URL and index prefix of the new generation: another file in the same folder, or the next prefix (``wa2`` after ``wa``).
-
-    Raises:
-        InvalidRequest: on ``to_prefix``: the next one would be too long.
-    """
-    if is_file(settings):
-        path = sqlite_path(settings.engine_url)
-        name = re.sub(r"[^a-z0-9]+", "-", embedder.lower()).strip("-")
-        return f"sqlite:///{path.with_name(f'{path.stem}.{name}{path.suffix}')}", settings.index_prefix
-    stem, number = re.fullmatch(r"(.*?)(\d*)", settings.index_prefix, re.DOTALL).groups()  # type: ignore[union-attr]
-    following = f"{stem}{int(number or 1) + 1}"
-    if len(following) > 16:
-        raise InvalidRequest(f"{following} is too long for a prefix; name one", field="to_prefix")
-    return settings.engine_url, following
+def beside(settings: Settings, embedder: str) -> str:
+    """URL of the new generation: another file in the same folder."""
+    path = sqlite_path(settings.engine_url)
+    name = re.sub(r"[^a-z0-9]+", "-", embedder.lower()).strip("-")
+    return f"sqlite:///{path.with_name(f'{path.stem}.{name}{path.suffix}')}"
 
 
 def embedded_anew(old: Settings, new: Settings, told: Told | None = None) -> MigrationReport:
@@ -76,8 +62,12 @@ def tried(old: Settings, new: Settings, tenant: Tenant, eval_set: Callable[[Serv
         chosen = eval_set(service)
         before = service.evaluations.run(tenant, chosen)
     with open_service(new) as service:
-        after = service.evaluations.run(tenant, chosen, gate=gate or NO_STEP_BACK, baseline=before)
-    return Trial(before, after)
+        return held_against(before, service, tenant, chosen, gate)
+
+
+def held_against(before: EvalReport, service: Service, tenant: Tenant, chosen: EvalSet, gate: ScoreGate | None) -> Trial:
+    """Ask the new generation what the old one was asked."""
+    return Trial(before, service.evaluations.run(tenant, chosen, gate=gate or NO_STEP_BACK, baseline=before))
 
 
 def switching(old: Settings, new: Settings) -> tuple[str, str, str, str]:
@@ -92,19 +82,10 @@ def switching(old: Settings, new: Settings) -> tuple[str, str, str, str]:
 
 
 def _variables(settings: Settings, other: Settings) -> list[str]:
-    values = {"WA_EMBEDDER": settings.embedder, "WA_ENGINE_URL": _shown(settings.engine_url), "WA_INDEX_PREFIX": settings.index_prefix}
-    others = {"WA_EMBEDDER": "", "WA_ENGINE_URL": _shown(other.engine_url), "WA_INDEX_PREFIX": other.index_prefix}
+    values = {"WA_EMBEDDER": settings.embedder, "WA_ENGINE_URL": settings.engine_url}
+    others = {"WA_EMBEDDER": "", "WA_ENGINE_URL": other.engine_url}
     return [f"{name}={shlex.quote(value)}" for name, value in values.items() if value != others[name]]
 
 
 def _ends(source: Settings, target: Settings) -> str:
-    words = ["--from", _shown(source.engine_url), "--to", _shown(target.engine_url)]
-    if source.index_prefix != target.index_prefix:
-        words += ["--from-prefix", source.index_prefix, "--to-prefix", target.index_prefix]
-    return shlex.join(words)
-
-
-def _shown(url: str) -> str:
-    """The URL without a password."""
-    parts = urlsplit(url)
-    return url if parts.password is None else url.replace(f":{parts.password}@", "@", 1)
+    return shlex.join(["--from", source.engine_url, "--to", target.engine_url])

@@ -9,9 +9,9 @@ from runtime.errors import InvalidRequest
 from runtime.settings import Settings
 from runtime.telemetry import audit_logger
 from runtime.tenancy import HOUSE, Tenant
-from search.engines.opensearch import open_opensearch
 from search.engines.opensearch_moving import Told
 from search.engines.opensearch_placement import Where
+from search.engines.opensearch_serving import open_place
 from search.engines.opensearch_tenancy import Home, Move, Tenancy
 from search.moving.archive import Archive
 from search.moving.opening import is_file, open_archive
@@ -37,10 +37,9 @@ def open_tenants(settings: Settings, clock: Clock | None = None) -> Iterator[Ten
     if is_file(settings):
         raise InvalidRequest("is a file, which has no indices to place tenants in; name a cluster", field="engine")
     clock = clock or SystemClock()
-    with (
-        open_archive(settings, clock) as archive,
-        open_opensearch(settings, model=archive.model, dimension=archive.dimension, clock=clock) as engine,
-    ):
+    with open_archive(settings, clock) as archive, open_place(settings, clock) as opened:
+        engine = opened.engine(opened.live())
+        engine.prepare()
         yield Tenants(archive, engine.tenancy)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -19,16 +20,17 @@ WAIT_S = 5.0
 
 
 class Threads:
-    """At most ``size`` calls of the core at once, each waiting at most ``wait_s`` for its turn.
+    """At most ``size`` calls of the core at once, each waiting at most ``wait_s`` for its turn, and done inside ``around()``.
 
     Context variables (the correlation id) travel into the thread.
     """
 
-    def __init__(self, size: int, *, wait_s: float = WAIT_S) -> None:
+    def __init__(self, size: int, *, wait_s: float = WAIT_S, around: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._places = anyio.Semaphore(size)
         self._limiter = anyio.CapacityLimiter(math.inf)
         self._size = size
         self._wait_s = wait_s
+        self._around = around
 
     async def call(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What ``fn`` returns or raises.
@@ -55,9 +57,13 @@ class Threads:
 
     async def _finished(self, fn: Callable[[], T]) -> T:
         try:
-            return await anyio.to_thread.run_sync(fn, limiter=self._limiter)
+            return await anyio.to_thread.run_sync(self._inside, fn, limiter=self._limiter)
         finally:
             self._places.release()
+
+    def _inside(self, fn: Callable[[], T]) -> T:
+        with self._around():
+            return fn()
 
     async def _take_place(self) -> None:
         with anyio.move_on_after(self._wait_s):

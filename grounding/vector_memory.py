@@ -35,12 +35,12 @@ _LOSS: ContextVar[Loss | None] = ContextVar("loss", default=None)
 
 
 class RememberedVectors:
-    """An embedder that computes a text it was lately asked for only once. Keeps nothing but texts and vectors; thread-safe."""
+    """An embedder that computes a text it was lately asked for only once, for each model. Keeps nothing but texts and vectors; thread-safe."""
 
     def __init__(self, embedder: Embedder, *, capacity: int = MAX_REMEMBERED) -> None:
         self._embedder = embedder
         self._capacity = capacity
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -95,14 +95,16 @@ class RememberedVectors:
             return {}
 
     def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
+        model = self.model
         with self._lock:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
+            found = {text: self._kept[model, text] for text in texts if (model, text) in self._kept}
             for text in found:
-                self._kept.move_to_end(text)
+                self._kept.move_to_end((model, text))
         return found
 
     def _keep(self, vectors: dict[str, Vector]) -> None:
+        model = self.model
         with self._lock:
-            self._kept |= vectors
+            self._kept |= {(model, text): vector for text, vector in vectors.items()}
             while len(self._kept) > self._capacity:
                 self._kept.popitem(last=False)

@@ -30,10 +30,11 @@ HIDDEN = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose board it is: of one tenant, or of all under the prefix."""
+    """Whose board it is: of one tenant, or of all under the prefix. ``generation`` is the one that is served, when it is not the first."""
 
     prefix: str = "wa"
     tenant: Tenant | None = None
+    generation: str = ""
 
     @property
     def name(self) -> str:
@@ -44,7 +45,8 @@ class Scope:
         """What its index pattern covers."""
         if of == "state":
             return state_index(self.prefix)
-        return every_month(self.prefix) if self.tenant is None else Names(self.prefix, self.tenant).alias
+        records = self.generation or self.prefix
+        return every_month(records) if self.tenant is None else Names(records, self.tenant).alias
 
     def query(self, query: str) -> str:
         """``query`` over what belongs to the scope."""

@@ -47,9 +47,10 @@ def main() -> None:
     """Print the role."""
     parser = argparse.ArgumentParser(prog="python -m scripts.dashboard_roles", description="Print the role of who may look at a board.")
     parser.add_argument("--prefix", default="wa", help="first part of every index name")
+    parser.add_argument("--generation", default="", help="the generation of documents that is served, after wisdom reembed: wa2")
     parser.add_argument("--tenant", help="of this tenant alone; otherwise of every tenant, which is for operators")
     wanted = parser.parse_args()
-    scope = Scope(checked_prefix(wanted.prefix), tenant_named(wanted.tenant) if wanted.tenant else None)
+    scope = Scope(checked_prefix(wanted.prefix), tenant_named(wanted.tenant) if wanted.tenant else None, wanted.generation)
     print(json.dumps(role_of(scope), indent=2))
 
 

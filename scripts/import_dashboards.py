@@ -95,6 +95,7 @@ def _arguments(given: Sequence[str], settings: Settings) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.import_dashboards", description="Import the board into OpenSearch Dashboards.")
     parser.add_argument("url", nargs="?", default=settings.dashboards_url, help="where Dashboards is (WA_DASHBOARDS_URL)")
     parser.add_argument("--prefix", default=settings.index_prefix, help="first part of every index name (WA_INDEX_PREFIX)")
+    parser.add_argument("--generation", default="", help="the generation of documents that is served, after wisdom reembed: wa2")
     parser.add_argument("--tenant", help="a board of this tenant alone; otherwise of every tenant, which is for operators")
     parser.add_argument("--space", help="the tenant of the security plugin of Dashboards whose board it is to be: global, or a name")
     return parser.parse_args(given)
@@ -105,7 +106,7 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         settings = read_settings()
         wanted = _arguments(sys.argv[1:] if given is None else given, settings)
-        scope = Scope(checked_prefix(wanted.prefix), tenant_named(wanted.tenant) if wanted.tenant else None)
+        scope = Scope(checked_prefix(wanted.prefix), tenant_named(wanted.tenant) if wanted.tenant else None, wanted.generation)
         board = imported(wanted.url, settings.dashboards_password.get_secret_value(), scope, wanted.space)
     except (Refused, ServiceError) as error:
         print(f"dashboards: {error}", file=sys.stderr)

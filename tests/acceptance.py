@@ -323,6 +323,8 @@ PROMISES: tuple[Promise, ...] = (
             (f"{CLI}/test_backup.py", "search/moving/test_snapshot.py")),
     Promise("over time", "a store is embedded anew beside the live one, held against it by an evaluation, and left again without losing a document",
             (f"{CLI}/test_reembed.py",)),
+    Promise("over time", "in a cluster another model takes over while all runs, and gives back: no failed question, no lost write, nothing deleted stays",
+            (f"{CLI}/test_reembed_cluster.py", "search/moving/test_renewal.py")),
     Promise("over time", "the commands of the operations page run as they stand there", (f"{CLI}/test_operations_page.py",),
             benchmarks=("benchmarks.sizing",)),
     Promise("monitors", "a digest is visible to a subscriber within two seconds of its evaluation", benchmarks=("benchmarks.subscription",)),

@@ -350,13 +350,13 @@ class Servers:
 
 
 def remove_prefix(url: str, prefix: str) -> None:
-    """Remove every index and template under a test's prefix."""
+    """Remove every index and template under a test's prefix, and under those of its generations."""
     with httpx.Client(base_url=url, timeout=120) as client:
         indices = list(client.get(f"/{prefix}*/_alias", params={"expand_wildcards": "all"}).json())
         for start in range(0, len(indices), 40):
             client.delete("/" + ",".join(indices[start : start + 40]))
-        client.delete(f"/_index_template/{prefix}-months")
-        client.delete(f"/_component_template/{prefix}-records")
+        client.delete(f"/_index_template/{prefix}*")
+        client.delete(f"/_component_template/{prefix}*")
 
 
 def _await_health(url: str) -> None:

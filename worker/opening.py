@@ -1,7 +1,7 @@
 """The whole service, wired in one visible place: each part is built from the ones above it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -17,8 +17,8 @@ from runtime.settings import Settings
 from runtime.telemetry import Metrics
 from runtime.tracing import open_tracing
 from search.caching.opening import Caching, open_caching
-from search.embedding.opening import open_embedder
-from search.engines.opening import open_engine
+from search.engines.opening import open_store
+from search.engines.store import Store
 from search.ingest.pipeline import Ingester
 from search.ingest.receipts import Receipts
 from search.ingest.records import IngestRecords
@@ -46,6 +46,8 @@ from worker.queues.opening import open_queue
 from worker.scrubbing import ScrubTraces
 from worker.shelves import shelves
 
+Opening = Callable[[Settings, Clock, Metrics], AbstractContextManager[Store]]
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -65,6 +67,8 @@ class Service:
     traces: TraceStore
     evaluator: Evaluator
     events: Events
+    held: Callable[[], AbstractContextManager[None]]
+    """What is done inside is done with one embedder and its engine."""
     duties: Mapping[str, Duty] = field(default_factory=dict)
     queue: WorkQueue = field(default_factory=NoQueue)
 
@@ -131,8 +135,9 @@ class Service:
 
 
 @contextmanager
-def open_service(settings: Settings, clock: Clock | None = None, *, role: str = "cli") -> Iterator[Service]:
-    """The service of these settings; engine and embedder are closed at the end. ``role`` is what this process is called in spans.
+def open_service(settings: Settings, clock: Clock | None = None, *, role: str = "cli", opening: Opening = open_store) -> Iterator[Service]:
+    """The service of these settings; engine and embedder are closed at the end. ``role`` is what this process is called in spans, ``opening`` opens its
+    store.
 
     Raises:
         Misconfigured: what is wrong and which setting changes it.
@@ -141,14 +146,13 @@ def open_service(settings: Settings, clock: Clock | None = None, *, role: str = 
     clock, metrics = clock or SystemClock(), Metrics()
     with (
         open_tracing(settings, role, clock, lambda outcome, spans: metrics.count("wa_spans_total", spans, outcome=outcome)) as tracing,
-        open_embedder(settings, clock) as embedder,
-        open_engine(settings, embedder, clock, metrics) as store,
+        opening(settings, clock, metrics) as store,
         open_language_models(settings, clock, metrics) as models,
         open_events(settings, store.engine, store.state, clock, metrics) as events,
-        open_caching(settings, store.engine, store.state, embedder, clock, metrics) as caching,
+        open_caching(settings, store.engine, store.state, store.embedder, clock, metrics) as caching,
     ):
-        retriever = Retriever(store.engine, embedder, settings, clock)
-        reader = RememberedVectors(embedder)
+        retriever = Retriever(store.engine, store.embedder, settings, clock)
+        reader = RememberedVectors(store.embedder)
         verifier = FeatureVerifier(reader, min_support=settings.min_support)
         drafter = ExtractiveDrafter(reader, settings)
         cache = None if caching.entries is None else AnswerCache(store.engine, caching.entries, caching.settled)
@@ -157,19 +161,20 @@ def open_service(settings: Settings, clock: Clock | None = None, *, role: str = 
             settings=settings,
             clock=clock,
             metrics=metrics,
-            embedder=embedder,
+            embedder=store.embedder,
             engine=store.engine,
             state=store.state,
             months=store.months,
             retriever=retriever,
-            ingester=Ingester(store.engine, embedder, clock, settings, records=IngestRecords(store.state)),
+            ingester=Ingester(store.engine, store.embedder, clock, settings, records=IngestRecords(store.state)),
             answerer=answerer,
             caching=caching,
             traces=TraceStore(store.state, store.engine),
             evaluator=evaluator_over(store.engine, store.state, answerer, reader, clock, metrics, settings),
             events=events,
+            held=store.held,
         )
-        for guarded in (store, embedder, tracing):
+        for guarded in (store, store.embedder, tracing):
             metrics.watch(guarded)
         duties = {duty.name: duty for duty in duties_of(service)}
         with open_queue(settings, clock, duties) as queue:

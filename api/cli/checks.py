@@ -23,7 +23,7 @@ from runtime.telemetry import Metrics
 from runtime.tenancy import Tenant, tenant_named
 from search.embedding.minilm import verify_weights
 from search.embedding.opening import open_embedder
-from search.engines.opening import open_engine, sqlite_path
+from search.engines.opening import open_store, sqlite_path
 from search.ports import Embedder, Engine
 from worker.queues.opening import open_queue
 
@@ -61,7 +61,7 @@ def checks(settings: Settings, clock: Clock) -> Iterator[Check]:
         except ServiceError as error:
             yield Check("model", "wrong", str(error), "change WA_EMBEDDER, or install the package again")
             return
-        yield from _engine(settings, embedder, clock)
+        yield from _engine(settings, clock)
     yield worker(settings, clock)
 
 
@@ -176,24 +176,27 @@ def calendar(newest: datetime | None, now: datetime) -> Check:
     return Check("clock", "ok", found)
 
 
-def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Iterator[Check]:
+def _engine(settings: Settings, clock: Clock) -> Iterator[Check]:
     if _not_there_yet(settings):
         yield Check("engine", "ok", f"{sqlite_path(settings.engine_url)} does not exist yet; the first ingest creates it")
         yield calendar(None, clock.now())
         return
     try:
-        with open_engine(settings, embedder, clock) as store:
-            yield engine(store.engine)
+        with open_store(settings, clock) as store:
+            yield engine(store.engine, settings)
             yield from _documents(store.engine, tenant_named(settings.default_tenant), clock)
     except ServiceError as error:
         yield Check("engine", "wrong", str(error), _way_out(settings))
         yield calendar(None, clock.now())
 
 
-def engine(opened: Engine) -> Check:
-    """What the engine says it is."""
+def engine(opened: Engine, settings: Settings) -> Check:
+    """What the engine says it is, and whether it serves what the settings' embedder made."""
     told = opened.describe()
-    return Check("engine", "ok", ", ".join(f"{told[key]}" for key in ("engine", "version", "location") if told.get(key)))
+    found = ", ".join(f"{told[key]}" for key in ("engine", "version", "location") if told.get(key))
+    if notice := told.get("notice"):
+        return Check("engine", "warning", f"{found}; {notice}", f"set WA_EMBEDDER to it in place of {settings.embedder}")
+    return Check("engine", "ok", found)
 
 
 def _documents(opened: Engine, tenant: Tenant, clock: Clock) -> Iterator[Check]:

@@ -65,6 +65,7 @@ def session(common: Common, **overrides: Any) -> Iterator[Session]:
     with (
         correlated(correlation_id()),
         open_service(settings) as service,
+        service.held(),
         span(invoked.get(), parent=ROOT, command=invoked.get().replace(" ", ".")),
     ):
         yield Session(service, tenant_named(settings.default_tenant), screen(as_json=common.as_json, quiet=common.quiet))

@@ -48,20 +48,30 @@ def open_opensearch(
 
 
 class OpenSearchEngine:
-    """Implements :class:`search.ports.Engine`; safe to use from many threads."""
+    """Implements :class:`search.ports.Engine`; safe to use from many threads. Documents are under ``prefix``, state under ``state_prefix``."""
 
-    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, clock: Clock, newcomers: Where = "own") -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        prefix: str,
+        *,
+        model: str,
+        dimension: int,
+        clock: Clock,
+        newcomers: Where = "own",
+        state_prefix: str | None = None,
+    ) -> None:
         self._cluster = cluster
         self._prefix = prefix
         self._model = model
         self._dimension = dimension
         self._clock = clock
-        self._indices = Indices(cluster, prefix, model=model, dimension=dimension, newcomers=newcomers)
+        self._indices = Indices(cluster, prefix, model=model, dimension=dimension, newcomers=newcomers, state_prefix=state_prefix)
         self._ledger = Ledger(cluster)
         self._writer = Writer(cluster, self._indices, prefix, dimension, clock)
         self._reader = Reader(cluster, prefix, dimension)
         self._counter = Counter(cluster, prefix)
-        self.state = OpenSearchState(cluster, prefix, clock)
+        self.state = OpenSearchState(cluster, state_prefix or prefix, clock)
 
     @property
     def guards(self) -> tuple[Guard, Guard]:
@@ -156,6 +166,29 @@ class OpenSearchEngine:
         for index in answer["indices"]:
             self._cluster.owned.index(ledger, index)
         return sum(self._indices.changes_before(index) + _operations(stats["shards"]) for index, stats in answer["indices"].items())
+
+    def count_above(self, tenant: Tenant, generation: int) -> None:
+        """Have every later :meth:`generation` of the tenant be above this one, of a store that this one takes the place of."""
+        present, ledger = self.generation(tenant), self._indices.ledger_index(self._names(tenant))
+        if ledger is not None and present <= generation:
+            self._indices.say_of_ledger(ledger, changes_before=self._indices.changes_before(ledger) + generation - present + 1)
+
+    def ledger_of(self, tenant: Tenant) -> tuple[str, str]:
+        """The index of its ledger, and that which it was copied from; empty where there is none."""
+        ledger = self._indices.ledger_index(self._names(tenant))
+        return ("", "") if ledger is None else (ledger, str(self._indices.said_of_ledger(ledger).get("copied_from", "")))
+
+    def begin_copy(self, tenant: Tenant, of: str) -> None:
+        """An empty ledger that says what is copied into it."""
+        names = self._names(tenant)
+        if self._indices.ledger_index(names) is not None:
+            self.erase(tenant)
+        self._indices.ensure_ledger(names)
+        self._indices.say_of_ledger(self._indices.ledger_index(names) or "", copied_from=of)
+
+    def purge(self, tenant: Tenant, doc_ids: Sequence[str]) -> None:
+        """Take the records of these documents out of the months, the ledger aside: where it takes no writes, nothing else can be done about them."""
+        self._writer.purge(tenant, doc_ids)
 
     def describe(self) -> Mapping[str, str]:
         """See :class:`search.ports.Engine`."""

@@ -14,7 +14,15 @@ from runtime.errors import ServiceError
 from runtime.resilience import Guard
 from runtime.tenancy import Tenant
 from runtime.tracing import note
-from search.engines.opensearch_errors import OVERLOADED_STATUS, failure_reason, failure_type, translated, unavailable
+from search.engines.opensearch_errors import (
+    DEPENDENCY,
+    OVERLOADED_STATUS,
+    WritesBlocked,
+    failure_reason,
+    failure_type,
+    translated,
+    unavailable,
+)
 from search.engines.opensearch_items import Fate, Item, classified
 from search.engines.opensearch_ownership import OwnershipCheck, check_asked
 
@@ -32,6 +40,8 @@ _PASSING = {
     "node_disconnected_exception",
     "illegal_index_shard_state_exception",
 }
+_SWITCHED_OFF = "FORBIDDEN/8/"
+"""How ``index.blocks.write`` is called; a full disk is called otherwise."""
 _UNSENT = Item("overloaded", "not sent")
 _NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -214,6 +224,8 @@ class Cluster:
             _refuse(items, "overloaded")
 
         self.writes.call(send, deadline=deadline, repeatable=True)
+        if switched_off := next((item for item in items if item.fate == "blocked" and _SWITCHED_OFF in item.reason), None):
+            raise WritesBlocked(f"{DEPENDENCY}: did not take a write ({switched_off.reason})", dependency=DEPENDENCY)
         _refuse(items, "blocked")
         return items
 

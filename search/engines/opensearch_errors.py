@@ -41,6 +41,10 @@ class NoRoom(Misconfigured):
     """The cluster takes no further index: it is at its limit of shards."""
 
 
+class WritesBlocked(Unavailable):
+    """Writes are switched off where this was to be written: another generation is about to take its place, as a rule."""
+
+
 def translated(error: Exception) -> ServiceError:
     """The error to raise from ``error``, an exception of the client."""
     if isinstance(error, driver.ImproperlyConfigured):

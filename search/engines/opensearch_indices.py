@@ -49,10 +49,20 @@ class Moved(Unavailable):
 class Indices:
     """The indices under one prefix, all made for one embedding model."""
 
-    def __init__(self, cluster: Cluster, prefix: str, *, model: str, dimension: int, newcomers: Where = "own") -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        prefix: str,
+        *,
+        model: str,
+        dimension: int,
+        newcomers: Where = "own",
+        state_prefix: str | None = None,
+    ) -> None:
         self._cluster = cluster
         self._newcomers = newcomers
         self._prefix = prefix
+        self._state_prefix = state_prefix or prefix
         self._model = model
         self._dimension = dimension
         self._ready: set[str] = set()
@@ -229,8 +239,15 @@ class Indices:
 
     def changes_before(self, index: str) -> int:
         """Changes counted before this ledger index was made."""
-        meta = self._cluster.get(index, "_mapping")[index]["mappings"].get("_meta", {})
-        return int(meta.get("changes_before", 0))
+        return int(self.said_of_ledger(index).get("changes_before", 0))
+
+    def said_of_ledger(self, index: str) -> dict[str, Any]:
+        """What its mapping remembers of a ledger index."""
+        return dict(self._cluster.get(index, "_mapping")[index]["mappings"].get("_meta", {}))
+
+    def say_of_ledger(self, index: str, **more: Any) -> None:
+        """Have it remember this too."""
+        self._cluster.put(index, "_mapping", body={"_meta": self.said_of_ledger(index) | more})
 
     def month_index(self, at: Placement, month: str) -> str:
         """The index that holds a month there, made if need be."""
@@ -310,17 +327,27 @@ class Indices:
         return body
 
     def _ensure_state(self) -> None:
-        index = state_index(self._prefix)
+        index = state_index(self._state_prefix)
         if self._cluster.find(index, "_mapping") is None:
             self._make(index, self._state_body())
             self._await_shards(index)
         mapping = self._cluster.get(index, "_mapping")[index]["mappings"]
-        self._check_model(index, mapping)
+        self._refuse_part_of_another(index, mapping)
+        self._check_marker(index, mapping)
         wanted, found = shipped("state")["mappings"]["properties"], mapping.get("properties", {})
         if later := {name: field for name, field in wanted.items() if name in _LATER_STATE_FIELDS and _lacks(found.get(name), field)}:
             self._cluster.put(index, "_mapping", body={"properties": later})
             found = self._cluster.get(index, "_mapping")[index]["mappings"]["properties"]
         self._refuse(index, list(differences(wanted, found)))
+
+    def _refuse_part_of_another(self, index: str, mapping: Mapping[str, Any]) -> None:
+        if whose := mapping.get("_meta", {}).get("generation_of"):
+            raise Misconfigured(f"{index} marks a generation of the documents of {whose}; set WA_INDEX_PREFIX={whose}")
+
+    def _check_marker(self, index: str, mapping: Mapping[str, Any]) -> None:
+        """The state is of all generations; each of those made later has a marker of its own."""
+        marker = state_index(self._prefix)
+        self._check_model(marker, mapping if marker == index else self._cluster.get(marker, "_mapping")[marker]["mappings"])
 
     def _ensure_templates(self) -> None:
         """Written only when they are not as they must be, so that a user who may only read can open the engine."""

@@ -10,6 +10,8 @@
 | ledger alias and index | ``{prefix}-{tenant}-ledger`` and ``….{generation:06d}`` |
 | marks of the ledger: where the tenant is | ``{prefix}-{tenant}-ledger.own`` and others of :mod:`search.engines.opensearch_placement` |
 | state, and the model everything under the prefix was made with | ``{prefix}_state`` |
+| a further generation of all records | all of the above under ``{prefix}{2…9}``, where ``_state`` says whose generation it is and holds nothing |
+| which generation is served, when it is not the first | alias ``{prefix}_live`` |
 
 A tenant's ``-`` becomes ``.``, which no tenant may hold, so that the number of ``-`` tells the kinds apart and no two tenants meet. Names common
 to all tenants use ``_`` where no prefix and no tenant can begin with it.
@@ -25,12 +27,13 @@ from functools import lru_cache
 from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant, tenant_named
 
-_PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}\Z")
+_PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}[0-9]?\Z")
+"""As it can be set, and the number of a generation behind it."""
 _MONTH = re.compile(r"[0-9]{6}\Z")
 _POOL = "_pool"
-_POOL_INDEX = re.compile(r"([a-z][a-z0-9]{0,15})-_pool-([0-9]{6})-[0-9]{6}\Z")
+_POOL_INDEX = re.compile(r"([a-z][a-z0-9]{0,16})-_pool-([0-9]{6})-[0-9]{6}\Z")
 _LEDGER_INDEX = re.compile(r"-ledger\.[0-9]{6}\Z")
-_POOLED_ALIAS = re.compile(r"([a-z][a-z0-9]{0,15})-[a-z0-9][a-z0-9_.]*-([0-9]{6})\.pool\.[0-9]{6}\Z")
+_POOLED_ALIAS = re.compile(r"([a-z][a-z0-9]{0,16})-[a-z0-9][a-z0-9_.]*-([0-9]{6})\.pool\.[0-9]{6}\Z")
 
 _LONGEST_KEY_BYTES = 500
 _HASHED = "sha256:"
@@ -67,6 +70,31 @@ def checked_prefix(prefix: str) -> str:
 def state_index(prefix: str) -> str:
     """The index of the state store; its mapping remembers the model and dimension of every vector under the prefix."""
     return f"{checked_prefix(prefix)}_state"
+
+
+def live_alias(prefix: str) -> str:
+    """What stands on the marker of the generation that is served."""
+    return f"{checked_prefix(prefix)}_live"
+
+
+def closing_alias(prefix: str, token: str) -> str:
+    """What stands on a marker while that generation takes no writes because another is about to be served."""
+    return f"{checked_prefix(prefix)}_closing_{token}"
+
+
+def opening_alias(prefix: str, token: str) -> str:
+    """What stands on a marker while that generation is made to take writes again."""
+    return f"{checked_prefix(prefix)}_opening_{token}"
+
+
+def generation_prefixes(prefix: str) -> tuple[str, ...]:
+    """Where records of the generations of this prefix are: the prefix itself, and eight more."""
+    return (checked_prefix(prefix), *(f"{prefix}{number}" for number in range(2, 10)))
+
+
+def every_ledger(prefix: str) -> str:
+    """The pattern of all ledger indices; for listing them and for what new ones are made like."""
+    return f"{checked_prefix(prefix)}-*-ledger*"
 
 
 def every_month(prefix: str) -> str:

@@ -11,13 +11,14 @@ from search.documents import DocumentWrite, StoredVersion, WriteOutcome
 from search.engines.intervals import milliseconds
 from search.engines.limits import MAX_IDS, check_writes, flaw
 from search.engines.opensearch_changes import Change, Step, decided, deletion, is_busy, is_live, steps
-from search.engines.opensearch_cluster import Cluster
+from search.engines.opensearch_cluster import Cluster, Operation
 from search.engines.opensearch_errors import NoRoom, unavailable
 from search.engines.opensearch_indices import Indices, Moved
 from search.engines.opensearch_items import Item
 from search.engines.opensearch_ledger import LEASE_S, Entry, Ledger
 from search.engines.opensearch_names import Names, month_of
 from search.engines.opensearch_placement import Placement
+from search.engines.opensearch_queries import Body, every
 from search.versions import is_behind
 
 _POLL_S = 0.05
@@ -80,6 +81,17 @@ class Writer:
             for doc_id, entry in entries.items()
         ]
         self._ledger.claim(names, buried)
+
+    def purge(self, tenant: Tenant, doc_ids: Sequence[str]) -> None:
+        """See :meth:`search.engines.opensearch.OpenSearchEngine.purge`."""
+        alias = Names(self._prefix, tenant).alias
+        for start in range(0, len(doc_ids), MAX_IDS):
+            ids = list(doc_ids[start : start + MAX_IDS])
+            clauses: list[Body] = [{"term": {"tenant": tenant}}, {"term": {"deleted": False}}, {"terms": {"doc_id": ids}}]
+            body = {"size": MAX_IDS, "_source": ["tenant"], "query": every(clauses)}
+            self._cluster.refresh(alias)
+            while found := self._cluster.search(alias, body, tenant=tenant)["hits"]["hits"]:
+                self._cluster.bulk([Operation({"delete": {"_index": hit["_index"], "_id": hit["_id"]}}) for hit in found], refresh=True)
 
     def _tried(self, names: Names, waiting: Mapping[str, DocumentWrite], wait: "Wait") -> dict[str, WriteOutcome]:
         """Outcomes of the writes that could be decided and carried out now."""

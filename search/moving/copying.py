@@ -3,16 +3,15 @@
 So a copy that was interrupted anywhere is resumed by copying again, and a later copy catches up with what was written since.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-
-import numpy as np
 
 from runtime.clock import Stopwatch
 from runtime.errors import Conflict
 from runtime.tenancy import HOUSE, Tenant
 from search.documents import DocumentWrite, StoredVersion
+from search.embedding.anew import embedded_anew
 from search.engines.write_intents import KIND as INTENT
 from search.engines.write_intents import OPEN_FOR
 from search.ingest.report import Progress
@@ -127,19 +126,7 @@ class Copier:
         return behind
 
     def _with_vectors(self, writes: Sequence[DocumentWrite]) -> list[DocumentWrite]:
-        if self.embedder is None:
-            return list(writes)
-        texts = [text for write in writes for text in embedded_texts(write)]
-        place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-        vectors = self.embedder.embed(list(place))[[place[text] for text in texts]]
-        bounds = np.cumsum([0, *(len(write.passages) for write in writes)])
-        return [replace(write, vectors=vectors[bounds[n] : bounds[n + 1]]) for n, write in enumerate(writes)]
-
-
-def embedded_texts(write: DocumentWrite) -> Iterator[str]:
-    """What is embedded of each passage: as at ingest, the title before it."""
-    title = write.document.title
-    return (f"{title}\n{passage.text}" if title else passage.text for passage in write.passages)
+        return list(writes) if self.embedder is None else embedded_anew(writes, self.embedder)
 
 
 def version_of(write: DocumentWrite) -> StoredVersion:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from runtime.clock import Clock
 from runtime.errors import InvalidRequest, Misconfigured
 from runtime.settings import Settings
+from search.embedding.opening import open_embedder
 from search.engines.opening import sqlite_path
 from search.moving.archive import Archive, Receiver, StateReceiver
 from search.ports import Embedder
@@ -50,13 +51,25 @@ def open_end(settings: Settings, embedder: Embedder, clock: Clock) -> Iterator[E
         ):
             yield End(embedded, embedded.state, archive)
     else:
-        from search.engines.opensearch import open_opensearch
+        from search.engines.opensearch_serving import open_place
 
-        with (
-            open_opensearch(settings, model=embedder.model, dimension=embedder.dimension, clock=clock) as cluster,
-            open_archive(settings, clock) as archive,
-        ):
-            yield End(cluster, cluster.state, archive)
+        with open_place(settings, clock) as place:
+            engine = place.prepared(place.generations.known().live, embedder)
+            with open_archive(settings, clock) as archive:
+                yield End(engine, engine.state, archive)
+
+
+@contextmanager
+def open_embedder_of(settings: Settings, clock: Clock) -> Iterator[Embedder]:
+    """The embedder that the store of ``settings.engine_url`` is made with: that of the settings, unless the cluster serves another generation."""
+    if is_file(settings):
+        with open_embedder(settings, clock) as embedder:
+            yield embedder
+    else:
+        from search.engines.opensearch_serving import open_place
+
+        with open_place(settings, clock) as place, place.embedder(place.generations.known().live) as embedder:
+            yield embedder
 
 
 def is_file(settings: Settings) -> bool:
@@ -96,12 +109,14 @@ def _archive(settings: Settings, clock: Clock) -> Archive:
 
         return SqliteArchive(sqlite_path(settings.engine_url))
     from search.engines.opensearch_connection import connected
+    from search.engines.opensearch_generations import Generations
     from search.engines.opensearch_names import checked_prefix
     from search.moving.opensearch_archive import OpenSearchArchive
 
     cluster = connected(settings, clock)
     try:
-        return OpenSearchArchive(cluster, checked_prefix(settings.index_prefix))
+        prefix = checked_prefix(settings.index_prefix)
+        return OpenSearchArchive(cluster, Generations(cluster, prefix, settings.embedder).known().live.prefix, prefix)
     except BaseException:
         cluster.close()
         raise

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +16,7 @@ from search.documents import DocumentWrite, StoredVersion
 from search.engines.intervals import instant
 from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_ledger import Ledger
-from search.engines.opensearch_names import Names, state_index
+from search.engines.opensearch_names import Names, every_ledger, record_key, state_index
 from search.engines.opensearch_queries import DOCUMENTS, every
 from search.engines.opensearch_records import candidate_of, document_of
 from search.moving.archive import PAGE
@@ -28,28 +29,49 @@ _HASHED = "sha256:"
 _TENANTS = 10_000
 
 
-class OpenSearchArchive:
-    """Implements :class:`search.moving.archive.Archive`."""
+@dataclass(frozen=True, slots=True)
+class LedgerChange:
+    """What the ledger says of a document. ``settled`` is what counts: of a change that is under way, what was before."""
 
-    def __init__(self, cluster: Cluster, prefix: str) -> None:
+    key: str
+    settled: StoredVersion | None
+    pending: bool
+
+    @classmethod
+    def of(cls, key: str, entry: Source) -> "LedgerChange":
+        """Read from a record."""
+        pending = bool(entry.get("pending"))
+        said = entry.get("before") if pending else entry
+        return cls(key, StoredVersion(said["version"], said["content_hash"], said["deleted"]) if said else None, pending)
+
+
+class OpenSearchArchive:
+    """Implements :class:`search.moving.archive.Archive`: documents under ``prefix``, state under ``state_prefix``."""
+
+    def __init__(self, cluster: Cluster, prefix: str, state_prefix: str | None = None) -> None:
         self._cluster = cluster
         self._prefix = prefix
         self._ledger = Ledger(cluster)
-        self._state = state_index(prefix)
-        self.location = f"{cluster.location}/{prefix}"
+        self._state = state_index(state_prefix or prefix)
+        self.location = f"{cluster.location}/{state_prefix or prefix}"
         self.model, self.dimension = self._made_for()
 
     def tenants(self) -> tuple[Tenant, ...]:
         """See :class:`search.moving.archive.Archive`."""
-        answer = self._cluster.get("_resolve", "index", f"{self._prefix}-*-ledger*", expand_wildcards="all")
-        ledgers = re.compile(rf"{self._prefix}-([a-z0-9][a-z0-9_.]*)-ledger\.[0-9]{{6}}\Z")
-        named = {match[1].replace(".", "-") for index in answer["indices"] if (match := ledgers.match(index["name"]))}
+        named = {str(tenant) for tenant in self.with_documents()}
         self._cluster.refresh(self._state)
         counted = {"size": 0, "aggs": {"tenants": {"terms": {"field": "tenant", "size": _TENANTS}}}}
         found = self._cluster.search(self._state, counted, tenant=None)["aggregations"]["tenants"]
         if found["sum_other_doc_count"]:
             raise Misconfigured(f"more than {_TENANTS:,} tenants have state; move them one by one, with --tenant")
         return tuple(Tenant(name) for name in sorted(named | {bucket["key"] for bucket in found["buckets"]}))
+
+    def with_documents(self) -> tuple[Tenant, ...]:
+        """Everyone with documents or tombstones, in order."""
+        answer = self._cluster.get("_resolve", "index", every_ledger(self._prefix), expand_wildcards="all")
+        ledgers = re.compile(rf"{self._prefix}-([a-z0-9][a-z0-9_.]*)-ledger\.[0-9]{{6}}\Z")
+        found = {match[1].replace(".", "-") for index in answer["indices"] if (match := ledgers.match(index["name"]))}
+        return tuple(Tenant(name) for name in sorted(found))
 
     def total(self, tenant: Tenant) -> int:
         """See :class:`search.moving.archive.Archive`."""
@@ -59,10 +81,11 @@ class OpenSearchArchive:
         found = self._cluster.search(names.alias, {"size": 0, "track_total_hits": True, "query": query}, tenant=tenant)
         return int(found["hits"]["total"]["value"])
 
-    def documents(self, tenant: Tenant) -> Iterator[tuple[DocumentWrite, ...]]:
-        """See :class:`search.moving.archive.Archive`."""
+    def documents(self, tenant: Tenant, doc_ids: Sequence[str] | None = None) -> Iterator[tuple[DocumentWrite, ...]]:
+        """See :class:`search.moving.archive.Archive`; of these ids alone when some are given."""
         names = Names(self._prefix, tenant)
         clauses: list[dict[str, Any]] = [{"term": {"tenant": tenant}}, {"term": {"deleted": False}}]
+        clauses += [] if doc_ids is None else [{"terms": {"doc_id": list(doc_ids)}}]
         held: list[Source] = []
         for page in self._pages(names.alias, clauses, [{"doc_id": "asc"}, {"number": "asc"}], tenant):
             held += [hit["_source"] for hit in page]
@@ -79,6 +102,47 @@ class OpenSearchArchive:
         for page in self._pages(Names(self._prefix, tenant).ledger, [], [{"_seq_no": "asc"}], None):
             entries = ((hit["_id"], hit["_source"]) for hit in page if hit["_source"]["deleted"] and not hit["_source"].get("pending"))
             yield {key: StoredVersion(entry["version"], entry["content_hash"], deleted=True) for key, entry in entries if _is_id(key)}
+
+    def place(self, tenant: Tenant) -> int:
+        """Where its ledger is now: of every operation up to there, :meth:`changes` shows the outcome, when it is asked after this."""
+        names = Names(self._prefix, tenant)
+        answer = self._cluster.find(names.ledger, "_stats", "docs", level="shards") or {"indices": {}}
+        copies = [copy for stats in answer["indices"].values() for shard in stats["shards"].values() for copy in shard]
+        return max((int(copy["seq_no"]["local_checkpoint"]) for copy in copies if copy["routing"]["primary"]), default=-1)
+
+    def changes(self, tenant: Tenant, after: int) -> Iterator[tuple["LedgerChange", ...]]:
+        """What the ledger says of every document that was changed after a place, or before it was looked at whole, in the order of the last change."""
+        clauses: list[dict[str, Any]] = [{"range": {"_seq_no": {"gt": after}}}]
+        for page in self._pages(Names(self._prefix, tenant).ledger, clauses, [{"_seq_no": "asc"}], None):
+            yield tuple(LedgerChange.of(hit["_id"], hit["_source"]) for hit in page)
+
+    def changes_of(self, tenant: Tenant, doc_ids: Collection[str]) -> tuple["LedgerChange", ...]:
+        """What it says of these documents now."""
+        entries = self._ledger.read(Names(self._prefix, tenant), sorted(doc_ids))
+        return tuple(LedgerChange(record_key(doc_id), entry.settled, entry.pending) for doc_id, entry in entries.items())
+
+    def ids_of(self, tenant: Tenant, keys: Collection[str]) -> Mapping[str, str]:
+        """Ids of live documents and of tombstones by their keys in the ledger. Long ids, known there by a hash, are looked for among live documents."""
+        found = {key: key for key in keys if _is_id(key)}
+        if hashed := {key for key in keys if not _is_id(key)}:
+            ids = (write.document.doc_id for writes in self.documents(tenant) for write in writes)
+            found |= {key: doc_id for doc_id in ids if (key := record_key(doc_id)) in hashed}
+        return found
+
+    def held(self, tenant: Tenant, without: Collection[str]) -> Mapping[str, tuple[int, int]]:
+        """How many live documents and passages there are by month, but for these ids."""
+        clauses: list[dict[str, Any]] = [
+            {"term": {"tenant": tenant}},
+            {"term": {"deleted": False}},
+            {"bool": {"must_not": [{"terms": {"doc_id": sorted(without)}}]}},
+        ]
+        by_month = {"date_histogram": {"field": "occurred_at", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}}
+        aggregations = {"months": {**by_month, "aggs": {"documents": {"filter": DOCUMENTS}}}}
+        alias = Names(self._prefix, tenant).alias
+        self._cluster.refresh(alias)
+        answer = self._cluster.search(alias, {"size": 0, "query": every(clauses), "aggs": aggregations}, tenant=tenant)
+        buckets = answer.get("aggregations", {}).get("months", {}).get("buckets", [])
+        return {each["key_as_string"]: (each["documents"]["doc_count"], each["doc_count"]) for each in buckets}
 
     def stored(self, tenant: Tenant, doc_ids: Sequence[str]) -> Mapping[str, StoredVersion]:
         """See :class:`search.moving.archive.Archive`."""
@@ -114,12 +178,13 @@ class OpenSearchArchive:
             body["search_after"] = found[-1]["sort"]
 
     def _made_for(self) -> tuple[str, int]:
-        mapping = self._cluster.find(self._state, "_mapping")
+        marker = state_index(self._prefix)
+        mapping = self._cluster.find(marker, "_mapping")
         if mapping is None:
-            raise NotFound(f"there is no {self._state} at {self._cluster.location}")
-        meta = mapping[self._state]["mappings"].get("_meta", {})
+            raise NotFound(f"there is no {marker} at {self._cluster.location}")
+        meta = mapping[marker]["mappings"].get("_meta", {})
         if "model" not in meta:
-            raise Misconfigured(f"{self._state} was not made by WisdomAgent")
+            raise Misconfigured(f"{marker} was not made by WisdomAgent")
         return str(meta["model"]), int(meta["dimension"])
 
 

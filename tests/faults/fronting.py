@@ -36,6 +36,8 @@ class Front:
     url: str = ""
     authorization: str = ""
     rewrite: Rewrite | None = None
+    before: Callable[[Call], None] = lambda _call: None
+    """Called with each request before it is passed on."""
     calls: list[Call] = field(default_factory=list)
 
 
@@ -93,6 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(401, _REFUSED)
             return
         front.calls.append(Call(self.command, parts.path, parts.query, body))
+        front.before(front.calls[-1])
         kind = {"content-type": self.headers.get("content-type", "application/json")}
         answer = server.client.request(self.command, self.path, content=body, headers=kind)
         content = answer.content

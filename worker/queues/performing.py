@@ -40,6 +40,10 @@ class Working(Protocol):
         """The truth about what is due."""
         ...
 
+    def held(self) -> AbstractContextManager[None]:
+        """What is done inside is done with one embedder and its engine."""
+        ...
+
     @property
     def duties(self) -> Mapping[str, Duty]:
         """Every duty by its name."""
@@ -98,7 +102,8 @@ class Performer:
         duty = self.working.duties.get(work.duty)
         if duty is None:  # an older worker during an upgrade, most likely: a newer one may take it
             raise LookupError(work.duty)
-        return Done(tuple(duty.do(work)), carrier())
+        with self.working.held():
+            return Done(tuple(duty.do(work)), carrier())
 
     def _after(self, error: Exception, work: Work, attempt: Attempt) -> tuple[Ending, str]:
         ending = patience(self.working.settings).after(error, attempt, self.randomness)

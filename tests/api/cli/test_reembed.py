@@ -1,21 +1,17 @@
 """``wisdom reembed``: a second generation beside the live store, held against it, with a way there and back."""
 
-import hashlib
 import json
-import re
 import shlex
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from api.cli.failures import DONE, FAILED, GATED, USAGE
 from api.reembedding import beside, switching
 from runtime.settings import read_settings
 from tests.api.cli.conftest import SAMPLE_ROWS, Run, jsonl
+from tests.search.embedding.serving import embedding
 
 NAME = "openai:bag-of-words"
 CASES = (
@@ -29,37 +25,10 @@ CASES = (
 )
 
 
-def vector(text: str) -> list[float]:
-    """Words thrown into 64 places: another model than the built-in one, and a sensible one."""
-    found = np.full(64, 1e-3)
-    for word in re.findall(r"\w+", text.lower()):
-        found[int(hashlib.sha256(word.encode()).hexdigest(), 16) % 64] += 1.0
-    return [float(value) for value in found / np.linalg.norm(found)]
-
-
-class Embeddings(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        texts = json.loads(self.rfile.read(int(self.headers["content-length"])))["input"]
-        data = [{"object": "embedding", "index": at, "embedding": vector(text)} for at, text in enumerate(texts)]
-        body = json.dumps({"object": "list", "model": "bag-of-words", "data": data}).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Embeddings) as server:
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
-        serving.join()
+    with embedding() as served:
+        yield served.url
 
 
 @pytest.fixture
@@ -134,12 +103,18 @@ def test_the_same_model_is_refused(live: str, run: Run) -> None:
     assert "--embedder" in ended.stderr
 
 
-def test_the_new_place_is_beside_the_old_one_and_no_password_is_printed() -> None:
-    cluster = read_settings({}, engine_url="https://me:secret@search.example:9200", index_prefix="wa2")
-    assert beside(cluster, NAME) == (cluster.engine_url, "wa3")
-    assert beside(read_settings({}, engine_url="sqlite:////data/wisdom.db"), "minilm") == ("sqlite:////data/wisdom.minilm.db", "wa")
-    new = read_settings({}, engine_url=cluster.engine_url, index_prefix="wa3", embedder=NAME)
-    there, fetch, back, fetch_back = switching(cluster, new)
-    assert (there, back) == ("WA_EMBEDDER=openai:bag-of-words WA_INDEX_PREFIX=wa3", "WA_EMBEDDER=minilm WA_INDEX_PREFIX=wa2")
-    assert "secret" not in there + fetch + back + fetch_back
-    assert "--from-prefix wa2 --to-prefix wa3" in fetch
+def test_the_new_file_is_beside_the_old_one() -> None:
+    old = read_settings({}, engine_url="sqlite:////data/wisdom.db")
+    assert beside(old, "minilm") == "sqlite:////data/wisdom.minilm.db"
+    new = read_settings({}, engine_url=beside(old, NAME), embedder=NAME)
+    there, fetch, back, fetch_back = switching(old, new)
+    assert there == f"WA_EMBEDDER={NAME} WA_ENGINE_URL=sqlite:////data/wisdom.openai-bag-of-words.db"
+    assert back == "WA_EMBEDDER=minilm WA_ENGINE_URL=sqlite:////data/wisdom.db"
+    assert fetch.startswith(there)
+    assert fetch_back.endswith("--from sqlite:////data/wisdom.openai-bag-of-words.db --to sqlite:////data/wisdom.db")
+
+
+def test_a_file_is_not_switched_while_it_is_used(live: str, run: Run) -> None:
+    for words in (("--back",), ("--status",), ("--embedder", NAME, "--switch"), ("--embedder", NAME, "--back")):
+        ended = run("reembed", *words, "--engine", live)
+        assert ended.returncode == USAGE, ended.stdout + ended.stderr

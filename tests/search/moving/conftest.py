@@ -14,6 +14,7 @@ from search.engines.opening import Store
 from search.engines.opensearch import OpenSearchEngine, open_opensearch
 from search.engines.told import ToldEngine
 from tests.contracts.writes import DIMENSION, MODEL
+from tests.search.moving.places import Known
 from tests.servers import remove_prefix
 
 Opened = Callable[[], Store]
@@ -38,4 +39,4 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
             settings = settings_over(request.getfixturevalue("opensearch_url"), "pool" if request.param == "opensearch-pool" else "own")
             stack.callback(remove_prefix, settings.engine_url, settings.index_prefix)
             engine = stack.enter_context(open_opensearch(settings, model=MODEL, dimension=DIMENSION, clock=clock))
-        yield Store(ToldEngine(engine, engine.state, clock), engine.state, engine.months)
+        yield Store(ToldEngine(engine, engine.state, clock), engine.state, engine.months, Known())

@@ -7,8 +7,8 @@ sleep.
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,6 +143,7 @@ class Workshop:
     duties: Mapping[str, Duty]
     clock: Clock = field(default_factory=SystemClock)
     metrics: Metrics = field(default_factory=Metrics)
+    held: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 def _deaf_to_soft_limits() -> None:
