@@ -35,7 +35,7 @@ def open_tenants(settings: Settings, clock: Clock | None = None) -> Iterator[Ten
         InvalidRequest: the store is a file, where all tenants are in one place.
     """
     if is_file(settings):
-        raise InvalidRequest("is a file, which has no indices to place tenants in; name a cluster", field="engine")
+        raise InvalidRequest("the store is a file, which has no indices to place tenants in; name a cluster with WA_ENGINE_URL")
     clock = clock or SystemClock()
     with open_archive(settings, clock) as archive, open_place(settings, clock) as opened:
         engine = opened.engine(opened.live())

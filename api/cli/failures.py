@@ -57,6 +57,7 @@ _OPTIONS: Mapping[str, str] = {
 
 
 _NEXT_STEPS: Mapping[str, str] = {
+    "wisdom backup": "name another file, or remove that one",
     "wisdom eval run": "wisdom eval sets lists the sets, wisdom eval list the reports",
     "wisdom eval schedule": "wisdom eval sets lists the sets; wisdom eval save keeps one",
     "wisdom eval unschedule": "look for the name with wisdom eval schedules",

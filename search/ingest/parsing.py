@@ -191,8 +191,10 @@ def _described_source(value: Mapping[str, object], notices: list[Notice]) -> Sou
 
 
 def _occurred_at(value: object, defaults: Defaults, notices: list[Notice]) -> datetime:
-    if scalars.absent(value):
+    if value is None:
         raise InvalidRequest("is missing; map the column that holds the date to it (--map occurred_at=COLUMN)", field="occurred_at")
+    if scalars.absent(value):
+        raise InvalidRequest("is blank; give the row a date: trends, filters and months go by it", field="occurred_at")
     if isinstance(value, datetime):
         value = value.isoformat()
     moment = read_moment(value, defaults.zone, defaults.order)

@@ -149,7 +149,10 @@ def _report(opened: Session, report: "DeleteReport", asked: list[str] | None) ->
     from api import rendering
 
     missing = sorted(set(asked or ()) - set(report.doc_ids))
-    opened.screen.show(lambda: Text(f"deleted {report.deleted:,} documents"), lambda: rendering.delete_report(report))
+    opened.screen.show(
+        lambda: Text(f"deleted {report.deleted:,} {'document' if report.deleted == 1 else 'documents'}"),
+        lambda: rendering.delete_report(report),
+    )
     if report.receipt is not None:
         opened.screen.note(f"receipt {report.receipt.receipt_id}")
     if missing:

@@ -69,7 +69,10 @@ def _apply(group: typer.Typer) -> None:
                 opened.screen.warn("nothing was deleted")
                 return FAILED
             deleted = operations.apply_retention(opened.service, plan, lambda *how_far: _tell(opened, *how_far))
-            opened.screen.show(lambda: Text(f"deleted {deleted:,} documents"), lambda: operations.rendered(plan, deleted))
+            opened.screen.show(
+                lambda: Text(f"deleted {deleted:,} {'document' if deleted == 1 else 'documents'}"),
+                lambda: operations.rendered(plan, deleted),
+            )
         return None
 
 

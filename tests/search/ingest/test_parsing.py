@@ -202,9 +202,14 @@ def test_the_default_source_fills_in() -> None:
 
 
 def test_a_missing_date_names_the_way_out() -> None:
-    error = refused(occurred_at=" ")
+    error = refused(occurred_at=None)
     assert error.field == "occurred_at"
     assert "--map occurred_at=COLUMN" in error.reason
+
+
+def test_a_blank_date_is_no_question_of_columns() -> None:
+    error = refused(occurred_at=" ")
+    assert (error.field, "--map" in error.reason) == ("occurred_at", False)
 
 
 def test_a_date_without_zone_is_read_in_the_default_zone_with_a_notice() -> None:
