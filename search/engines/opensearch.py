@@ -116,14 +116,11 @@ class OpenSearchEngine:
         self._writer.bury(tenant, deleted)
 
     def erase(self, tenant: Tenant) -> int:
-        """See :class:`search.ports.Engine`. The months go first: whoever writes meanwhile makes new ones."""
+        """See :class:`search.ports.Engine`. What is written meanwhile is there before and goes, or comes after and stays whole."""
         names = self._names(tenant)
         self.refresh(tenant)
         live = self._counter.documents(tenant)
-        changes = self.generation(tenant)
-        self.tenancy.clear(names, "own")
-        self.tenancy.clear(names, "pool")
-        self._indices.replace_ledger(names, changes + 1)
+        self.tenancy.erase(names, self.generation)
         return live
 
     def expunge(self, tenant: Tenant) -> None:

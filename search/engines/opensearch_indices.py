@@ -6,8 +6,9 @@ vector field of another kind than Lucene's accepts writes that it never finds ag
 """
 
 import json
+import secrets
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
@@ -22,13 +23,14 @@ from search.engines.opensearch_names import (
     every_month,
     every_pool_month,
     index_month,
+    is_behind,
     is_month_index,
     is_pool_index,
     pool_alias,
     pool_index,
     state_index,
 )
-from search.engines.opensearch_placement import Placement, Where, placement_of
+from search.engines.opensearch_placement import Actions, Placement, Where, placement_of
 
 _LATER_STATE_FIELDS = ("outbox", "outbox_ids", "outbox_places", "facts")
 """What indices of earlier releases lack; they get it when they are opened."""
@@ -167,44 +169,41 @@ class Indices:
         found = self._cluster.get("_resolve", "index", f"{names.alias}-*", expand_wildcards="all")
         return tuple(sorted(each["name"] for each in found["indices"] if names.owns(each["name"], each.get("aliases", ()))))
 
-    def drop_own_months(self, names: Names, condition: Sequence[Mapping[str, Any]] = ()) -> None:
+    def drop_own_months(self, names: Names, condition: Actions) -> None:
         """Remove every month index that is the tenant's alone.
 
         Raises:
-            Moved: there is a condition, as of :meth:`Placement.if_still`, and it does not hold; nothing was removed.
+            Moved: the condition, as of :meth:`Placement.if_still`, does not hold; nothing was removed.
         """
-        months = self.own_months(names)
-        if condition:
-            self._if([*condition, *({"remove_index": {"index": index}} for index in months)], names)
-            return
-        for start in range(0, len(months), 50):
-            self._drop(",".join(months[start : start + 50]))
-        self.forget(names)
+        self._if([*condition, *self._without_own_months(names)], names)
 
     def pool_months(self) -> tuple[str, ...]:
         """Every month index of the pool."""
         found = self._cluster.get("_resolve", "index", every_pool_month(self._prefix), expand_wildcards="all")
         return tuple(sorted(index["name"] for index in found["indices"] if is_pool_index(index["name"])))
 
-    def leave_pool(self, names: Names, condition: Sequence[Mapping[str, Any]] = ()) -> None:
+    def leave_pool(self, names: Names, condition: Actions) -> None:
         """Take the tenant's aliases off every month of the pool: from then on it is neither read nor written there.
 
         Raises:
             Moved: as in :meth:`drop_own_months`.
         """
+        self._if([*condition, *self._without_pool(names)], names)
+
+    def _without_own_months(self, names: Names) -> Actions:
+        return [{"remove_index": {"index": index}} for index in self.own_months(names)]
+
+    def _without_pool(self, names: Names) -> Actions:
         found = self._cluster.get("_resolve", "index", f"{names.alias}*", expand_wildcards="all")
         ours = [each for each in found["aliases"] if each["name"] == names.alias or each["name"].startswith(f"{names.alias}-")]
-        taken = [
+        return [
             {"remove": {"index": index, "alias": each["name"], "must_exist": False}}
             for each in ours
             for index in each["indices"]
             if is_pool_index(index)
         ]
-        if taken or condition:
-            self._if([*condition, *taken], names)
-        self.forget(names)
 
-    def _if(self, actions: Sequence[Mapping[str, Any]], names: Names) -> None:
+    def _if(self, actions: Actions, names: Names) -> None:
         try:
             self._cluster.post("_aliases", body={"actions": actions})
         except NotFound as error:
@@ -221,21 +220,44 @@ class Indices:
             self._cluster.post("_aliases", body={"actions": actions})
         self.forget(closed.names)
 
-    def replace_ledger(self, names: Names, changes_before: int) -> None:
-        """Put an empty ledger in the place of the present one, in one step. Its count of changes goes on from ``changes_before``."""
-        placed = self.placed(names, afresh=True)
-        if placed is None:
-            return
-        present = placed.ledger_index
+    def hold(self, names: Names) -> Placement | None:
+        """Hold writers back, also in the place of a move that does: its end then changes nothing. None for a tenant of which there is nothing.
+
+        Raises:
+            Moved: the tenant was moved at this moment.
+        """
+        at = self.placed(names, afresh=True)
+        if at is None:
+            if not (self.months(names) or self.own_months(names)):
+                return None
+            self.ensure_ledger(names)  # of a tenant whose ledger was lost
+            return self.hold(names)
+        closed = replace(at, token=secrets.token_hex(8))
+        self._if([*(at.without(at.mark) if at.marked else ()), closed.adding(closed.mark)], names)
+        return closed
+
+    def begin_anew(self, closed: Placement, changes_before: int) -> Placement:
+        """Take all that is read of a held tenant away and put an empty ledger in the place of its present one, in one request: what is written from then
+        on is of the next era, and no month that an earlier writer made stays. The new count of changes goes on from ``changes_before``.
+
+        Raises:
+            Moved: writers are not held back any more; nothing was removed.
+        """
+        names, anew = closed.names, replace(closed, era=closed.era + 1, token="")
         body = shipped("ledger")
         body["mappings"]["_meta"]["changes_before"] = changes_before
-        following = names.next_ledger_index(present)
-        self._make(following, body)
-        add = {"add": {"index": following, "alias": names.ledger, "is_write_index": True}}
-        anew = replace(placed, era=placed.era + 1, token="")
-        with suppress(NotFound):  # another process replaced it first
-            self._cluster.post("_aliases", body={"actions": [{"remove_index": {"index": present}}, add, anew.adding(anew.mark)]})
-        self.forget(names)
+        self._make(anew.ledger_index, body)
+        gone = [*closed.without(closed.mark, names.ledger), *self._without_own_months(names), *self._without_pool(names)]
+        new = {"add": {"index": anew.ledger_index, "alias": names.ledger, "is_write_index": True}}
+        self._if([*gone, new, anew.adding(anew.mark)], names)
+        self._drop_ledgers_before(anew)
+        return anew
+
+    def _drop_ledgers_before(self, anew: Placement) -> None:
+        found = self._cluster.get("_resolve", "index", f"{anew.names.ledger}.*", expand_wildcards="all")
+        for each in found["indices"]:
+            if is_behind(anew.names.ledger, each["name"]) and each["name"] < anew.ledger_index:
+                self._drop(each["name"])
 
     def changes_before(self, index: str) -> int:
         """Changes counted before this ledger index was made."""

@@ -32,7 +32,8 @@ _PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}[0-9]?\Z")
 _MONTH = re.compile(r"[0-9]{6}\Z")
 _POOL = "_pool"
 _POOL_INDEX = re.compile(r"([a-z][a-z0-9]{0,16})-_pool-([0-9]{6})-[0-9]{6}\Z")
-_LEDGER_INDEX = re.compile(r"-ledger\.[0-9]{6}\Z")
+_LEDGER = re.compile(r"-[^-]+-ledger(\.[0-9]{6})?\Z")
+_LEDGER_INDEX = re.compile(r"-[^-]+-ledger\.[0-9]{6}\Z")
 _POOLED_ALIAS = re.compile(r"([a-z][a-z0-9]{0,16})-[a-z0-9][a-z0-9_.]*-([0-9]{6})\.pool\.[0-9]{6}\Z")
 
 _LONGEST_KEY_BYTES = 500
@@ -129,7 +130,7 @@ def is_pool_index(index: str) -> bool:
 
 def is_month(name: str) -> bool:
     """True for every name that has records of documents behind it, False for those of ledgers and of state."""
-    return "-" in name and re.search(r"-ledger(\.[0-9]{6})?\Z", name) is None
+    return "-" in name and _LEDGER.search(name) is None
 
 
 def index_month(index: str) -> str:
@@ -189,10 +190,6 @@ class Names:
     def ledger_index(self, generation: int = 1) -> str:
         """The index behind the ledger's alias."""
         return f"{self.ledger}.{generation:06d}"
-
-    def next_ledger_index(self, index: str) -> str:
-        """The one that replaces ``index``."""
-        return self.ledger_index(int(index.removeprefix(f"{self.ledger}.")) + 1)
 
     def month_alias(self, month: str) -> str:
         """What writes of one month address."""

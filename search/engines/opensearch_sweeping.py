@@ -10,6 +10,7 @@ from typing import Any
 from runtime.tenancy import Tenant
 from search.engines.opensearch_cluster import Cluster, Operation
 from search.engines.opensearch_errors import unavailable
+from search.engines.opensearch_placement import Placement
 from search.engines.opensearch_queries import Body, every
 from search.engines.opensearch_reading import Hits
 
@@ -24,15 +25,16 @@ class Sweep:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def clear(self, index: str, tenant: Tenant, newest: int | None = None) -> int:
-        """Remove every record of the tenant from this month, with ``newest`` those up to that sequence number; how many there were.
+    def clear(self, index: str, tenant: Tenant, clauses: Sequence[Body] = (), kept: Placement | None = None) -> int:
+        """Remove every record of the tenant from this month that fulfils the clauses, but those that have the id they have in ``kept``; how many there
+        were.
 
         Raises:
             Unavailable: others go on writing there.
         """
         removed = 0
         for _ in range(_ROUNDS):
-            found = self._removed(index, tenant, [] if newest is None else [{"range": {"_seq_no": {"lte": newest}}}])
+            found = self._removed(index, tenant, clauses, kept)
             removed += found
             if not found:
                 return removed
@@ -52,10 +54,11 @@ class Sweep:
         body = {"size": 0, "track_total_hits": True, "query": every([{"term": {"tenant": tenant}}, *clauses])}
         return int(self._cluster.search(index, body, tenant=tenant)["hits"]["total"]["value"])
 
-    def _removed(self, index: str, tenant: Tenant, clauses: Sequence[Body]) -> int:
+    def _removed(self, index: str, tenant: Tenant, clauses: Sequence[Body], kept: Placement | None = None) -> int:
         self._cluster.refresh(index)
         removed = 0
-        for page in self._pages(index, tenant, clauses):
+        for found in self._pages(index, tenant, clauses):
+            page = [hit for hit in found if kept is None or hit["_id"] != kept.key(hit["_source"]["passage_id"])]
             items = self._cluster.bulk([_removal(index, hit) for hit in page])
             if refused := [item.reason for item in items if item.fate not in ("written", "absent", "stale")]:
                 raise unavailable(f"a record of {index} could not be removed ({refused[0]})")
@@ -68,7 +71,7 @@ class Sweep:
         body: dict[str, Any] = {
             "size": _PAGE,
             "seq_no_primary_term": True,
-            "_source": ["tenant"],
+            "_source": ["tenant", "passage_id"],
             "query": every([{"term": {"tenant": tenant}}, *clauses]),
             "sort": [{"_seq_no": "asc"}],
         }

@@ -20,14 +20,14 @@ from runtime.tenancy import Tenant
 from search.engines.opensearch_cluster import Cluster
 from search.engines.opensearch_errors import unavailable
 from search.engines.opensearch_following import numbers
-from search.engines.opensearch_indices import Indices
+from search.engines.opensearch_indices import Indices, Moved
 from search.engines.opensearch_moving import Moving, Told
 from search.engines.opensearch_names import Names
 from search.engines.opensearch_placement import Actions, Placement, Where
 from search.engines.opensearch_queries import DOCUMENTS
 from search.engines.opensearch_sweeping import LIVE, Sweep
 
-NONE: Actions = []
+_TRIES = 5
 GRACE_S = 10.0
 """How long the old records outlive the swap, for searches that began before it."""
 
@@ -103,8 +103,8 @@ class Tenancy:
         self._finish(replace(at.elsewhere(), moves=(token,)))
         return Move(tenant, where, moving.copied, self._documents(names))
 
-    def clear(self, names: Names, where: Where, condition: Actions = NONE) -> None:
-        """Remove everything of the tenant there, read or not; with a condition, only what was there while it held.
+    def clear(self, names: Names, where: Where, condition: Actions) -> None:
+        """Remove what there was of the tenant there while the condition held, read or not.
 
         Raises:
             Moved: it does not hold.
@@ -114,12 +114,35 @@ class Tenancy:
             return
         newest = {index: numbers(self._cluster, index)["max_seq_no"] for index in self._indices.pool_months()}
         self._indices.leave_pool(names, condition)
+        for index, number in newest.items():
+            if self._sweep.clear(index, names.tenant, [{"range": {"_seq_no": {"lte": number}}}]):
+                self._sweep.expunge(index)
+
+    def erase(self, names: Names, changes: Callable[[Tenant], int]) -> None:
+        """Remove everything of the tenant, wherever it is. Who writes meanwhile waits for a moment, and then writes to a tenant that has nothing.
+
+        Raises:
+            Unavailable: moves of this tenant begin and end all the time, or the cluster does not answer; repeat it.
+        """
+        for _ in range(_TRIES):
+            with suppress(Moved):
+                closed = self._indices.hold(names)
+                if closed is not None:
+                    self._clear_past(self._indices.begin_anew(closed, changes(names.tenant) + 1))
+                return
+        raise unavailable("moves of this tenant begin and end all the time; repeat the erasure")
+
+    def _clear_past(self, anew: Placement) -> None:
+        """Remove what the pool has of the tenant from before it was erased; what was written since is of another era."""
         for index in self._indices.pool_months():
-            if index in newest and self._sweep.clear(index, names.tenant, newest[index] if condition else None):
+            if self._sweep.clear(index, anew.names.tenant, kept=replace(anew, where="pool")):
                 self._sweep.expunge(index)
 
     def expunge(self, names: Names) -> None:
-        """Have removed records taken off the disk, in every month where the tenant is or may have been."""
+        """Have removed records taken off the disk, in every month where the tenant is or may have been, with what reached one after it was erased."""
+        at = self._indices.placed(names, afresh=True)
+        if at is not None:
+            self._clear_past(at)
         for index in (*self._indices.own_months(names), *self._indices.pool_months()):
             self._sweep.expunge(index)
 

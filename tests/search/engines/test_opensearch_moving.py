@@ -364,6 +364,84 @@ def test_a_tenant_that_is_erased_while_it_is_moved_leaves_nothing_anywhere(
 
 
 @dataclass
+class Interrupted(Cluster):
+    """A cluster whose client lets others act before its n-th change."""
+
+    cluster: Cluster
+    at: int
+    act: Callable[[], None]
+    changes: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__(self.cluster._client, self.cluster.reads, self.cluster.writes, self.cluster.location)
+
+    def _perform(self, method: str, path: Any, body: Any, *rest: Any, **named: Any) -> Any:
+        if method in ("PUT", "DELETE") or path[0] in ("_bulk", "_aliases"):
+            self.changes += 1
+            if self.changes == self.at:
+                self.act()
+        return super()._perform(method, path, body, *rest, **named)
+
+
+def live(raw: httpx.Client, prefix: str, tenant: Tenant) -> list[tuple[str, int]]:
+    """Passages of a tenant in any index, whatever any alias says."""
+    raw.post(f"/{prefix}-*/_refresh")
+    query = {"size": 100, "query": {"bool": {"filter": [{"term": {"tenant": tenant}}, {"term": {"deleted": False}}]}}}
+    hits = raw.post(f"/{prefix}-*/_search", json=query).json()["hits"]["hits"]
+    return sorted((hit["_source"]["passage_id"], hit["_source"]["version"]) for hit in hits)
+
+
+@BOTH_WAYS
+def test_what_is_written_while_a_tenant_is_erased_is_gone_with_it_or_stays_whole_and_can_be_deleted(
+    open_engine: Callable[..., OpenSearchEngine], opensearch_url: str, opensearch_prefix: str, raw: httpx.Client, start: Where
+) -> None:
+    clock = SettableClock(NOW)
+    engine = open_engine(newcomers=start, clock=clock)
+    engine._writer._sleep = lambda _s: setattr(clock, "elapsed_s", clock.elapsed_s + HELD_S / 4)
+    fates = set()
+
+    def written_meanwhile() -> None:
+        assert engine.write(ACME, [written("late", "late fees"), written("late-2", "more", occurred_at=JANUARY)])
+
+    for at in itertools.count(1):
+        fill(engine, ACME)
+        cluster = Interrupted(connected(settings_of(opensearch_url, opensearch_prefix), clock), at, written_meanwhile)
+        OpenSearchEngine(cluster, opensearch_prefix, model=MODEL, dimension=DIMENSION, clock=clock).erase(ACME)
+        if cluster.changes < at:
+            break
+        stored = {doc_id: each.version for doc_id, each in engine.stored(ACME, ["late", "late-2", "d-1", "long"]).items()}
+        assert live(raw, opensearch_prefix, ACME) == sorted((f"{doc_id}#000000", version) for doc_id, version in stored.items()), at
+        assert len(engine.delete(ACME, ["late", "late-2"])) == len(stored)
+        assert live(raw, opensearch_prefix, ACME) == []
+        fates.add(len(stored))
+    assert fates == {0, 2}
+
+
+@BOTH_WAYS
+def test_an_erasure_killed_before_any_of_its_changes_is_run_again_and_leaves_nothing(
+    open_engine: Callable[..., OpenSearchEngine], opensearch_url: str, opensearch_prefix: str, raw: httpx.Client, start: Where
+) -> None:
+    clock = SettableClock(NOW)
+    engine = open_engine(newcomers=start, clock=clock)
+    engine._writer._sleep = lambda _s: setattr(clock, "elapsed_s", clock.elapsed_s + HELD_S / 4)
+    for last in itertools.count(0):
+        fill(engine, ACME)
+        doomed = Doomed(connected(settings_of(opensearch_url, opensearch_prefix), clock), last)
+        try:
+            OpenSearchEngine(doomed, opensearch_prefix, model=MODEL, dimension=DIMENSION, clock=clock).erase(ACME)
+        except Killed:
+            pass
+        else:
+            break
+        assert engine.write(ACME, [written("late", f"late fees {last}")])[0].kind in ("indexed", "updated"), last
+        open_engine(clock=clock).erase(ACME)
+        assert live(raw, opensearch_prefix, ACME) == [], last
+        assert records(raw, opensearch_prefix, ACME, f"{opensearch_prefix}-*") == 0
+        assert len(raw.get(f"/{Names(opensearch_prefix, ACME).alias}-*/_alias").json()) == 1
+    assert last >= 3
+
+
+@dataclass
 class Traffic:
     """Writers and askers of a tenant until told to stop. What a writer was told is stored is remembered."""
 

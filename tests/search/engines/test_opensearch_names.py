@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from runtime.errors import InvalidRequest
 from runtime.tenancy import Tenant, tenant_named
-from search.engines.opensearch_names import Names, checked_prefix, every_month, is_month_index, month_of, state_index
+from search.engines.opensearch_names import Names, checked_prefix, every_month, is_behind, is_month, is_month_index, month_of, state_index
 
 TENANTS = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,39}", fullmatch=True).map(Tenant)
 PREFIXES = st.from_regex(r"[a-z][a-z0-9]{0,15}", fullmatch=True)
@@ -98,7 +98,12 @@ def test_a_month_is_the_one_in_utc_with_four_digits_of_year() -> None:
     assert month_of(datetime(1, 12, 1, tzinfo=UTC)) == "000112"
 
 
-def test_each_ledger_index_is_followed_by_another() -> None:
-    names = Names("wa", tenant_named("a-b"))
-    assert names.ledger_index() == "wa-a.b-ledger.000001"
-    assert names.next_ledger_index(names.ledger_index()) == names.ledger_index(2)
+@pytest.mark.parametrize("name", ["ledger", "ledger-000001", "a-ledger", "a-ledger-000001", "pool", "a-202601-pool-000001"])
+def test_a_tenant_named_like_a_part_of_a_name_reads_its_months(name: str) -> None:
+    names = Names("wa", tenant_named(name))
+    assert is_month(names.alias)
+    assert not is_month(names.ledger)
+    assert not is_month(names.ledger_index())
+    assert is_behind(names.alias, names.month_index("202601"))
+    assert is_behind(names.ledger, names.ledger_index())
+    assert not is_behind(names.ledger_index(), names.ledger_index(2))
