@@ -247,6 +247,7 @@ class Indices:
         body = shipped("ledger")
         body["mappings"]["_meta"]["changes_before"] = changes_before
         self._make(anew.ledger_index, body)
+        self.say_of_ledger(anew.ledger_index, changes_before=changes_before)  # it may be of an erasure that was interrupted
         gone = [*closed.without(closed.mark, names.ledger), *self._without_own_months(names), *self._without_pool(names)]
         new = {"add": {"index": anew.ledger_index, "alias": names.ledger, "is_write_index": True}}
         self._if([*gone, new, anew.adding(anew.mark)], names)

@@ -27,7 +27,7 @@ from search.engines.opensearch_placement import Actions, Placement, Where
 from search.engines.opensearch_queries import DOCUMENTS
 from search.engines.opensearch_sweeping import LIVE, Sweep
 
-_TRIES = 5
+_TRIES = 20
 GRACE_S = 10.0
 """How long the old records outlive the swap, for searches that began before it."""
 
