@@ -1,6 +1,6 @@
 """Numeric claims: how many, how much of, which most, rising or not, more or fewer. Every one carries the proof it rests on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -266,7 +266,7 @@ class Counter:
         return tuple(drafts)
 
     def _trend(self, part: Part) -> tuple[Draft, ...] | TooFew:
-        side = self._resolved(part.sides[0], part) if part.sides else None
+        side = self._measured(part.sides[0], part) if part.sides else None
         limited = replace(part, filters=self._span(part.filters))
         filters = _with_theme(limited.filters, side)
         match = side.match if side else None
@@ -280,13 +280,35 @@ class Counter:
         return (trend_draft(proof, side, part), *peak_drafts(found))
 
     def _compare(self, part: Part) -> tuple[Draft, ...]:
-        counted = self._in_places(part) if part.places else [(self._side_proof(side, part), side, part) for side in self._sides(part)]
+        counted = self._in_places(part) if part.places else [(self._side_proof(side, part), side, part) for side in self._alike(part)]
         counted.sort(key=lambda each: -each[0].value)
         counts = tuple(count_draft(*each) for each in counted)
-        return (comparison_draft(counted[0], counted[1]), *counts) if len(counted) == 2 else counts
+        comparable = len(counted) == 2 and _same_measure([side for _, side, _ in counted])
+        return (comparison_draft(counted[0], counted[1]), *counts) if comparable else counts
 
     def _sides(self, part: Part) -> list[Side]:
         return [self._resolved(side, part) for side in part.sides]
+
+    def _alike(self, part: Part) -> list[Side]:
+        """The sides of a comparison, all counted by theme or else all by words; as they are when the words of one occur nowhere."""
+        sides = [self._measured(side, part) for side in part.sides]
+        if _same_measure(sides):
+            return sides
+        by_words = [Side(None, side.label, side.label) if side.theme is not None else side for side in part.sides]
+        return by_words if all(self._side_proof(side, part).value for side in by_words) else sides
+
+    def _measured(self, side: Side, part: Part) -> Side:
+        """A side of a trend or comparison: a theme that it names; one that it means only where no document beyond that theme has its words."""
+        found = self.side_of(replace(part, sides=(side,)))
+        if found is None or found.theme is None or self._named(side, found.theme):
+            return found or side
+        by_words, within = (self._side_proof(each, part).value for each in (side, replace(side, theme=found.theme)))
+        return found if by_words == within else side
+
+    def _named(self, side: Side, theme: str) -> bool:
+        """Whether a side names a theme, or says two words or more that are in its name and in no other."""
+        stems = stems_of(side.label)
+        return side.theme == theme or (len(stems) > 1 and themes_holding(stems, self.themes()) == (theme,))
 
     def _in_places(self, part: Part) -> list[tuple[Proof, Side | None, Part]]:
         """The same counted in each place, under the filters of that place."""
@@ -328,6 +350,11 @@ class Counter:
         corpus = self.engine.corpus(self.tenant)
         last = None if corpus.last_occurred_at is None else min(self.now, corpus.last_occurred_at) + TICK
         return narrowed(filters, corpus.first_occurred_at, last)
+
+
+def _same_measure(sides: Sequence[Side | None]) -> bool:
+    """Whether all are counted by theme or all by words: a count of one kind tells nothing about one of the other."""
+    return len({side is None or side.theme is None for side in sides}) == 1
 
 
 def _asks_for_words(question: str) -> bool:

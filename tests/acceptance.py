@@ -152,7 +152,7 @@ PROMISES: tuple[Promise, ...] = (
             ("benchmarks.verifier",)),
     Promise("answer", "sentences and languages are told apart with exact offsets", ("grounding/test_sentences.py", "grounding/test_languages.py")),
     Promise("answer", "near copies are one finding with all its citations and a count", ("grounding/test_findings.py",)),
-    Promise("answer", "counts, shares, rankings, comparisons and trends obey their numbers", ("grounding/test_counting.py",)),
+    Promise("answer", "counts, shares, rankings, comparisons and trends obey their numbers", ("grounding/test_counting.py", "grounding/test_measures.py")),
     Promise("answer", "the same store, question and settings give the same bytes",
             (f"{ANSWERS}::test_the_same_store_question_and_settings_give_the_same_bytes",)),
     Promise("answer", "traces are kept, also of failed runs, and withhold what was deleted", ("grounding/test_traces.py",)),
