@@ -9,6 +9,7 @@ from grounding.naming import spoken
 from grounding.periods import Period
 from grounding.proofs import MOST_FREQUENT, Counted, percent
 from grounding.question_parts import Part, Side
+from grounding.ratings import RatingRange
 from grounding.significance import wilson
 from grounding.trends import MIN_INTERVALS, direction_of
 
@@ -32,12 +33,32 @@ def count_draft(proof: Proof, side: Side | None, part: Part) -> Draft:
     return numeric_draft(with_share(text, proof) if part.share or part.majority else text, ClaimKind.COUNT, proof)
 
 
+def rated_draft(part_proof: Proof, whole: Proof, rated: Part, everyone: Part) -> Draft:
+    """*24 of 48 documents have a rating of 1*, with the share: two counts, the one a part of the other."""
+    filters, proof = rated.filters, replace(part_proof, denominator=whole.value)
+    has = "has" if proof.value == 1 else "have"
+    worded = RatingRange(filters.rating_min, filters.rating_max).worded
+    text = with_share(f"{proof.value} of {documents(whole.value)}{scope_of(everyone)} {has} {worded}.", proof)
+    text = f"{_majority(proof)}: {text}" if rated.majority else text
+    return numeric_draft(text, ClaimKind.COUNT, replace(part_proof, against=whole))
+
+
 def lacking_draft(proof: Proof, side: Side, part: Part) -> Draft:
-    """*40 of 46 documents do not have the theme …; 6 do.*"""
+    """*40 of 46 documents do not have the theme …; 6 do.* The proof is of those that do, so the documents that are listed are they."""
     rest = proof.denominator - proof.value
     does = "does" if rest == 1 else "do"
-    text = f"{rest} of {documents(proof.denominator)}{scope_of(part)} {does} not {says(side, 2).replace(' and contain', ' or contain')}; {proof.value} do."
-    return numeric_draft(text.replace("; 1 do.", "; 1 does."), ClaimKind.COUNT, proof)
+    text = f"{rest} of {documents(proof.denominator)}{scope_of(part)} {does} not {says(side, 2).replace(' and contain', ' or contain')}"
+    listed = {0: "0 do", 1: "1 does, which is the one listed"}.get(proof.value, f"{proof.value} do, and the documents listed are of these")
+    return numeric_draft(f"{text}; {listed}.", ClaimKind.COUNT, proof)
+
+
+def outside_draft(part_proof: Proof, whole: Proof, limited: Part, everyone: Part) -> Draft:
+    """*4 of 7 documents are not among the 3 with city “York”*: two counts, the one a part of the other; listed are those of the smaller."""
+    rest = whole.value - part_proof.value
+    is_not = "is not" if rest == 1 else "are not"
+    text = f"{rest} of {documents(whole.value)}{scope_of(everyone)} {is_not} among the {part_proof.value}{scope_of(limited)}"
+    listed = ", and the documents listed are of these" if part_proof.value else ""
+    return numeric_draft(f"{text}{listed}.", ClaimKind.COUNT, replace(part_proof, against=whole))
 
 
 def without_theme_draft(found: Counted, part: Part) -> Draft:
@@ -51,11 +72,13 @@ def _majority(proof: Proof) -> str:
     return "yes, more than half" if 2 * proof.value > proof.denominator else "no, not more than half"
 
 
-def distinct_draft(found: Counted, dimension: str, part: Part) -> Draft:
-    """*There are 12 accounts in 80 documents.*"""
-    proof, number = found.proof(), len(found.found.buckets)
+def distinct_draft(found: Counted, dimension: str, side: Side | None, part: Part) -> Draft:
+    """*There are 12 accounts in 80 documents; 3 of these carry no account.*"""
+    proof, number, without = found.proof(), len(found.found.buckets), found.found.without
     are = "is" if number == 1 else "are"
-    text = f"there {are} {number} {dimension}{'s' * (number != 1)} in {documents(proof.value)}{scope_of(part)}."
+    said = f" that {says(side, proof.value)}" if side else ""
+    rest = f"; {without} of these {'carries' if without == 1 else 'carry'} no {dimension}" if without and side else ""
+    text = f"there {are} {number} {dimension}{'s' * (number != 1)} in {documents(proof.value)}{scope_of(part)}{said}{rest}."
     return numeric_draft(text, ClaimKind.COUNT, proof)
 
 
@@ -191,10 +214,8 @@ def scope_of(part: Part) -> str:
         said += f" from source {_listed(filters.sources)}"
     if filters.theme_ids:
         said += f" with theme {_listed(filters.theme_ids)}"
-    if part.rating is not None:
-        said += f" with {part.rating.worded}"
-    elif filters.rating_min is not None or filters.rating_max is not None:
-        said += " with the given ratings"
+    if filters.rating_min is not None or filters.rating_max is not None:
+        said += f" with {RatingRange(filters.rating_min, filters.rating_max).worded}"
     said += "".join(f" with {_called(key)} “{spelled(value)}”" for key, value in filters.attributes)
     if filters.doc_ids:
         said += " that pass the filters"

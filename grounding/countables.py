@@ -12,13 +12,14 @@ from grounding.intents import GROUPED, MAJORITY, SHARE, TREND_WORDS, Form, Inten
 from grounding.languages import LANGUAGE_NAMES
 from grounding.naming import Named, Vocabulary, accounts_in, joined_in, named_in
 from grounding.periods import Period
-from grounding.places import of_accounts, of_attributes, of_sources
+from grounding.places import of_accounts, of_attributes, of_ratings, of_sources
 from grounding.quantities import codes
 from grounding.question_parts import Dimension, Part, Side, Uncountable
-from grounding.ratings import ratings_in
+from grounding.ratings import RatingRange, ratings_in, without_ratings
 from grounding.sending import without_sending
 from grounding.words import Word, words
 from search.aggregation import Interval
+from search.documents import Filters
 
 _COUNTING_WORDS = re.compile(
     r"\b(?:top|first|the)\s+\d{1,2}\b|\bcontact(?:s|ed|ing)? (?:the |our )?support\b|\baccording to\b|\bchang(?:e|es|ed|ing)\b|\b(?:sources?|channels?)\b"
@@ -33,6 +34,11 @@ _DISTINCT = re.compile(
     r"(?:are there|do we have|have we|exist|are in)\b",
     re.IGNORECASE,
 )
+_ACCOUNTS = re.compile(
+    r"\bhow many (?:(?:different|distinct|unique|individual) (?:accounts?|customers?|clients?|users?|reviewers?|people|buyers?)|accounts)\b",
+    re.IGNORECASE,
+)
+"""Those who wrote are wanted rather than what they wrote."""
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _QUOTED_WORDS = re.compile(rf"(?<!theme )(?<!topic ){_QUOTED.pattern}")
 """Quotation marks ask for these words, and for the theme of that name only where they call it a theme."""
@@ -54,6 +60,23 @@ _LACKING = re.compile(
 )
 """Documents that do not have something are counted beside those that do."""
 _DENIAL = re.compile(r"\b(?:do|does|did|are|is|were|was)?(?:n['’]t|\s*\bnot)\b|\bnever\b|\bwithout\b", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|never|without|no|none|nobody|neither|nor|cannot|hardly|non)\b|n['’]t\b", re.IGNORECASE)
+_NOT_FROM = re.compile(r"(?:\bnot|n['’]t)\s+(?:\w+\s+)?(?:from|in|on|by|via|through)\b", re.IGNORECASE)
+_NUMBERED = r"(?:\d+(?:[.,]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|a\s+hundred)\b"
+_BOUND = re.compile(
+    rf"\b(?:(?:more|less|fewer|greater|higher|lower|longer|older|younger|better|worse|bigger|larger|smaller)\s+than|at\s+least|at\s+most|up\s+to|"
+    rf"over|under|above|below|between|exceed(?:s|ed|ing)?|(?:min|max)(?:imum)?(?:\s+of)?)\s+(?:[€$£]\s?)?{_NUMBERED}"
+    rf"|(?<![\w.,-]){_NUMBERED}(?:\s+[\w-]+)?\s+(?:or|and)\s+(?:more|less|fewer|above|below|over|under|higher|lower|older|younger|longer)\b",
+    re.IGNORECASE,
+)
+"""A number that is bounded, which no words of documents say."""
+_STARRED = frozenset("rating rated unrated star stars starred".split())
+_TAIL = re.compile(r"\b(?:about|mention\w*|contain\w*|regarding|concerning|the\s+words?|the\s+term)\b[^?.!]*", re.IGNORECASE)
+"""What documents hold, word for word."""
+_FELT = re.compile(
+    rf"\b(?:is|are|was|were|be|being|feels?|felt|feeling|seems?|sounds?|gets?|got|became|become)\s+(?:\w+\s+)?(?:{'|'.join(sorted(SENTIMENT_WORDS))})\b",
+    re.IGNORECASE,
+)
 _SAID_OF = re.compile(
     r"\b(?:is|are|was|were|be|been|come|comes|came|sent|written)\s+(?:(?:from|in|on|at|with|of|by|via|through)\s+)?(?:(?:the|our|a)\s+)?\Z",
     re.IGNORECASE,
@@ -69,14 +92,14 @@ _DIMENSION = re.compile(
 
 def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     """The part with what it counts; ``text`` is its question without account and time. A comparison without two sides is a matter of evidence."""
-    part, text = _rated(part, text)
+    part, text, told = _rated(part, text)
     part, text, sources = _from_sources(part, text, vocabulary)
     part, text = _with_attributes(part, text, vocabulary)
     themes = named_in(_QUOTED_WORDS.sub(" ", text), vocabulary.themes())
     part, text = _of_account(part, text, themes, vocabulary.has_account)
-    lacking = (
-        part.intent is Intent.COUNT and bool(_LACKING.search(part.question)) and not any("not" in theme.every_stem for theme in themes)
-    )
+    denying = any("not" in theme.every_stem for theme in themes)
+    lacking = part.intent is Intent.COUNT and bool(_LACKING.search(told)) and not denying
+    part = part if part.uncountable or denying else replace(part, uncountable=_denial(part, told, lacking=lacking))
     text = _DENIAL.sub(" ", text) if lacking else text
     text = _WANTED.sub(" ", without_sending(text))
     text = TREND_WORDS.sub(" ", text) if part.intent is Intent.TREND else text
@@ -84,30 +107,53 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
         return _compared(part, text, themes)
     limit = _LIMIT.search(text)
     sides = _sides(_COUNTING_WORDS.sub(" ", text), themes, part.intent)
+    accounts = bool(_ACCOUNTS.search(text)) and not (part.places or lacking) and len(sides) < 2
     share, majority = bool(SHARE.search(text)), bool(MAJORITY.search(text))
     return replace(
         part,
         sides=sides,
-        dimension=_dimension(text),
+        dimension="account" if accounts else _dimension(text),
         interval=_interval(text, part.period),
         limit=_number(limit.group(1)) if limit else part.limit,
         share=share,
         majority=majority,
         share_of=_share_of(part, sources, sides) if share or majority else None,
         lacking=lacking,
-        distinct=not sides and bool(_DISTINCT.search(text)),
+        distinct=accounts or (not sides and bool(_DISTINCT.search(text))),
         grouped=part.intent is Intent.COUNT and bool(part.by_attribute or GROUPED.search(text)),
-        uncountable=_uncountable(part, text, sides),
+        uncountable="exclusion" if lacking and sides and _NOT_FROM.search(told) else _uncountable(part, text, sides, themes),
     )
 
 
-def _uncountable(part: Part, text: str, sides: tuple[Side, ...]) -> Uncountable:
+def _denial(part: Part, told: str, *, lacking: bool) -> Uncountable:
+    """Whether the question denies something and does not just ask which documents lack it."""
+    plain = _QUOTED.sub(" ", told)
+    if part.intent is not Intent.COUNT or _EXCLUDES.search(plain):
+        return ""
+    return "denial" if len(_DENIED.findall(plain)) > int(lacking) else ""
+
+
+def _uncountable(part: Part, text: str, sides: tuple[Side, ...], themes: tuple[Named, ...]) -> Uncountable:
     """What the question wants counted by and no document is stored with."""
+    if part.uncountable:
+        return part.uncountable
+    if any(word in _STARRED for side in sides if side.theme is None for word in side.label.split()) and not _TAIL.search(text):
+        return "ratings"
+    if part.intent is Intent.COUNT and sides and _BOUND.search(_QUOTED.sub(" ", text)):
+        return "bounds"
     if _BY_LANGUAGE.search(text) and (not sides or all(side.theme is None and '"' not in (side.match or "") for side in sides)):
         return "language"
     if part.intent is Intent.COUNT and _EXCLUDES.search(_QUOTED.sub(" ", text)):
         return "exclusion"
-    return "feelings" if not sides and part.intent is not Intent.TOP and has_any(text, SENTIMENT_WORDS) else ""
+    return "feelings" if part.intent is not Intent.TOP and _feeling(text, sides, themes) else ""
+
+
+def _feeling(text: str, sides: tuple[Side, ...], themes: tuple[Named, ...]) -> bool:
+    """Whether documents are wanted by how their writers feel; what documents hold about feelings, and the name of a theme, are counted as such."""
+    named = {stem for theme in themes for stem in theme.every_stem}
+    plain = _QUOTED.sub(" ", text)
+    asked = plain if not sides or _FELT.search(plain) else _TAIL.sub(" ", plain)
+    return any(word.lower in SENTIMENT_WORDS and word.stem not in named for word in words(asked))
 
 
 def _compared(part: Part, text: str, themes: tuple[Named, ...]) -> Part:
@@ -144,13 +190,28 @@ def within_theme(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     return replace(part, intent=Intent.EVIDENCE, form=Form.BROAD, filters=filters, theme=name, sides=(Side(name, None, name),))
 
 
-def _rated(part: Part, text: str) -> tuple[Part, str]:
-    """The part limited to the ratings its question names, and the question without them."""
-    rating = ratings_in(text)
-    if rating is None or part.filters.rating_min is not None or part.filters.rating_max is not None:
-        return part, text
-    filters = replace(part.filters, rating_min=rating.low, rating_max=rating.high)
-    return replace(part, filters=filters, rating=rating), text.replace(rating.text, " ")
+def _rated(part: Part, text: str) -> tuple[Part, str, str]:
+    """The part limited to the ratings its question names, several of them counted apart; and the text and the whole question without them."""
+    rated = None if part.filters.rating_min is not None or part.filters.rating_max is not None else ratings_in(text)
+    if rated is None:
+        return part, text, part.question
+    if len(rated.ranges) == 1:
+        part = _within_rating(part, rated.ranges[0])
+    elif not rated.ranges or part.places or part.intent not in (Intent.COUNT, Intent.COMPARE):
+        part = replace(part, uncountable="ratings")
+    else:
+        part = replace(part, places=of_ratings(part.filters, rated.ranges))
+    return part, without_ratings(text), without_ratings(part.question)
+
+
+def _within_rating(part: Part, rating: RatingRange) -> Part:
+    """The part, and what it compares, limited to a range of ratings."""
+
+    def limited(filters: Filters) -> Filters:
+        return replace(filters, rating_min=rating.low, rating_max=rating.high)
+
+    places = tuple(replace(place, filters=limited(place.filters)) for place in part.places)
+    return replace(part, filters=limited(part.filters), rating=rating, places=places)
 
 
 def _from_sources(part: Part, text: str, vocabulary: Vocabulary) -> tuple[Part, str, tuple[Mention, ...]]:

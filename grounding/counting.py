@@ -16,9 +16,11 @@ from grounding.count_sentences import (
     grouped_draft,
     lacking_draft,
     leader_draft,
+    outside_draft,
     part_draft,
     peak_drafts,
     quoted,
+    rated_draft,
     scope_of,
     tie_draft,
     tied,
@@ -102,7 +104,7 @@ class Counter:
         starred = self._run("documents", replace(part.filters, rating_min=0.0, rating_max=MOST_STARS), None, part).found.total
         if 2 * starred <= self._run("documents", part.filters, None, part).found.total:
             return part
-        rating = RatingRange(None, LOW_STARS, "") if part.leaning == "complaint" else RatingRange(HIGH_STARS, None, "")
+        rating = RatingRange(None, LOW_STARS) if part.leaning == "complaint" else RatingRange(HIGH_STARS, None)
         return replace(part, filters=replace(part.filters, rating_min=rating.low, rating_max=rating.high), rating=rating)
 
     def account(self, part: Part) -> tuple[Draft, ...]:
@@ -127,8 +129,8 @@ class Counter:
         return self._side_proof(side, part)
 
     def _count(self, part: Part) -> tuple[Draft, ...] | TooFew:
-        if part.distinct:
-            return (distinct_draft(self._run(part.dimension, part.filters, None, part), part.dimension, part),)
+        if part.distinct and (distinct := self._distinct(part)):
+            return distinct
         if part.share_of:
             return self._share_of(part, part.share_of)
         if (part.share or part.majority) and (few := self._too_few(part)):
@@ -139,18 +141,36 @@ class Counter:
             return self._by_attribute(part, part.by_attribute) if part.by_attribute else self._grouped(part)
         return self._limited_count(part) or self._plain_count(part)
 
+    def _distinct(self, part: Part) -> tuple[Draft, ...]:
+        """How many themes, sources or accounts the documents have that are counted; none when these have none."""
+        side = self.side_of(part)
+        found = self._run(part.dimension, _with_theme(part.filters, side), side.match if side else None, part)
+        return (distinct_draft(found, part.dimension, side, part),) if found.found.buckets or not part.sides else ()
+
     def _limited_count(self, part: Part) -> tuple[Draft, ...]:
         """Counts of a question that wants several places, or the share of what its own limits leave; none for another."""
+        whole = part.share or part.majority
+        if whole and not part.sides and (shares := self._rated_shares(part)):
+            return shares
         if part.places:
-            whole = (self._everyone(part),) if part.share or part.majority else ()
-            return (*(count_draft(*each) for each in self._in_places(part)), *whole)
-        if part.attributes and (part.share or part.majority) and (part.told or not part.sides):
+            apart = part if part.sides else replace(part, share=False, majority=False)
+            counted = tuple(count_draft(*each) for each in _of_any(self._in_places(apart)))
+            return (*counted, self._everyone(part)) if whole else counted
+        if part.attributes and whole and (part.told or not part.sides):
             part, side = replace(part, share=False, majority=False), self.side_of(part)
             return (count_draft(self._side_proof(side, part), side, part), self._everyone(part))
-        if part.rating is not None and part.share and not part.sides:
-            everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, share=False)
-            return tuple(count_draft(self._side_proof(None, each), None, each) for each in (replace(part, share=False), everyone))
         return ()
+
+    def _rated_shares(self, part: Part) -> tuple[Draft, ...]:
+        """What share of documents has the ratings that the question names; none when it names none."""
+        limited = [replace(part, filters=place.filters) for place in part.places] or [part]
+        if all(each.filters.rating_min is None and each.filters.rating_max is None for each in limited) or not (part.places or part.rating):
+            return ()
+        everyone = replace(part, filters=replace(part.filters, rating_min=None, rating_max=None), rating=None, places=())
+        whole = self._side_proof(None, everyone)
+        counted = [(self._side_proof(None, each), each) for each in limited]
+        some = [each for each in counted if each[0].value] or counted[:1]
+        return tuple(rated_draft(proof, whole, each, everyone) for proof, each in some)
 
     def _plain_count(self, part: Part) -> tuple[Draft, ...] | TooFew:
         if len(part.sides) > 1:
@@ -174,21 +194,20 @@ class Counter:
         return (count_draft(self._side_proof(None, valued), None, valued),)
 
     def _lacking(self, part: Part) -> tuple[Draft, ...]:
-        """How many documents do not have what is counted; beside all of them when it is a limit (*not from Berlin*)."""
-        if not part.sides and not (part.attributes or part.filters.sources or part.rating):
+        """How many documents do not have what is counted; also where that is a limit (*not from Berlin*)."""
+        if not part.sides and not (part.attributes or part.filters.sources):
             return (without_theme_draft(self._run("theme", part.filters, None, part), part),)
         if part.sides:
             side = self.side_of(part)
             return (lacking_draft(self._side_proof(side, part), side, part),) if side else ()
         limited = replace(part, lacking=False)
         everyone = replace(self._unlimited(part), lacking=False)
-        return tuple(count_draft(self._side_proof(None, each), None, each) for each in (limited, everyone))
+        return (outside_draft(self._side_proof(None, limited), self._side_proof(None, everyone), limited, everyone),)
 
     def _unlimited(self, part: Part) -> Part:
-        """The part without attributes, sources and ratings that the question names."""
+        """The part without attributes and sources that the question names."""
         kept = tuple(attribute for attribute in part.filters.attributes if attribute not in part.attributes)
-        rated = {"rating_min": None, "rating_max": None} if part.rating else {}
-        return replace(part, filters=replace(part.filters, attributes=kept, sources=None, **rated), rating=None)
+        return replace(part, filters=replace(part.filters, attributes=kept, sources=None))
 
     def _everyone(self, part: Part) -> Draft:
         """How many documents there are, whatever attributes the question names."""
@@ -355,6 +374,11 @@ class Counter:
 def _same_measure(sides: Sequence[Side | None]) -> bool:
     """Whether all are counted by theme or all by words: a count of one kind tells nothing about one of the other."""
     return len({side is None or side.theme is None for side in sides}) == 1
+
+
+def _of_any(counted: Sequence[tuple[Proof, Side | None, Part]]) -> Sequence[tuple[Proof, Side | None, Part]]:
+    """Those of places with any documents; all where none has some."""
+    return [each for each in counted if each[0].denominator] or counted
 
 
 def _asks_for_words(question: str) -> bool:

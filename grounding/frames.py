@@ -41,7 +41,8 @@ FRAME_WORDS = frozenset(
 )
 SENTIMENT_WORDS = frozenset(
     "happy unhappy satisfied dissatisfied positive negative angry pleased displeased delighted frustrated annoyed upset good bad love loves loved hate hates "
-    "hated like likes liked dislike dislikes".split()
+    "hated like likes liked dislike dislikes furious mad irritated irate outraged enraged disappointed unsatisfied disgruntled sad glad thrilled worried "
+    "anxious impatient hostile bitter neutral sentiment sentiments mood moods feeling feelings emotional stressed".split()
 )
 """Feelings that nobody stored: they cannot be counted, only read."""
 

@@ -1,4 +1,4 @@
-"""What a comparison sets against one another when it is not themes or words: times, accounts, sources."""
+"""What a comparison sets against one another when it is not themes or words: times, accounts, sources, ratings."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from grounding.attributes import Attribute
 from grounding.channels import Mention
 from grounding.periods import Period, periods_in
 from grounding.question_parts import Place
+from grounding.ratings import RatingRange
 from search.documents import Filters, Scalar
 
 _BETWEEN = re.compile(r"(?<=\s)between(?=\s)", re.IGNORECASE)
@@ -30,6 +31,11 @@ def of_sources(filters: Filters, sources: Sequence[Mention]) -> tuple[Place, ...
     """One place for each source; none when there are not several."""
     places = tuple(Place(name, replace(filters, sources=(name,))) for name in dict.fromkeys(source.name for source in sources))
     return places if len(places) > 1 else ()
+
+
+def of_ratings(filters: Filters, ranges: Sequence[RatingRange]) -> tuple[Place, ...]:
+    """One place for each range of ratings."""
+    return tuple(Place(one.worded, replace(filters, rating_min=one.low, rating_max=one.high)) for one in ranges)
 
 
 def of_attributes(filters: Filters, attributes: Sequence[Attribute]) -> tuple[Place, ...]:

@@ -17,6 +17,7 @@ from grounding.opposites import QUALITIES
 from grounding.periods import Period, period_in
 from grounding.places import compared_times
 from grounding.question_parts import Part, Place, Plan
+from grounding.ratings import without_ratings
 from grounding.small_talk import is_small_talk, without_courtesy
 from grounding.spelling import respelled
 from grounding.tallies import counts_documents, counts_most, ranks
@@ -153,6 +154,7 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
         times = compared_times(text, today) if intent is Intent.COMPARE else ()
         period = None if times else period_in(text, today)
         told = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
+        told = without_ratings(told)
         told = without(told, sources_in(told, vocabulary.sources()))
         told = without_attributes(told, attributes_in(told, vocabulary.attributes()))
         return intent if counts_documents(told, lambda: names_theme(told, vocabulary.themes())) else Intent.EVIDENCE

@@ -104,7 +104,9 @@ def _checked(engine: Engine, tenant: Tenant, draft: Draft, runs: dict[tuple[obje
         again = runs[key]
         problem = problem or _difference(proof, again, moved=moved) or _superlative(draft.text, proof, again)
         explained |= _explained(again.series() if proof.counts else again.proof(proof.bucket), again.found)
-    problem = problem or _unexplained(draft.text, explained) or _loose_word(draft.text, draft.proof)
+    told = _as_share(draft.kind, draft.proof)
+    explained |= _shares(told)
+    problem = problem or _unexplained(draft.text, explained) or _loose_word(draft.text, told)
     if problem:
         return _refused(problem)
     return Verdict(supported=True, contradicted=False, score=1.0, citations=examples(engine, tenant, draft.proof))
@@ -132,6 +134,20 @@ def _difference(proof: Proof, again: Counted, *, moved: bool) -> str:
     return ""
 
 
+def _as_share(kind: ClaimKind, proof: Proof) -> Proof:
+    """The proof as the claim tells it: what is counted against all documents, when it is a count of a part of them."""
+    return proof if kind is not ClaimKind.COUNT or proof.against is None else replace(proof, denominator=proof.against.value)
+
+
+def _shares(proof: Proof) -> set[Fraction]:
+    """The share of a proof and its interval, in percent to the nearest whole; and the rest."""
+    if not proof.denominator:
+        return set()
+    low, high = wilson(proof.value, proof.denominator)
+    numbers = {percent(part) for part in (proof.value / proof.denominator, low, high)} | {95, proof.denominator - proof.value}
+    return {Fraction(number) for number in numbers}
+
+
 def _superlative(text: str, proof: Proof, again: Counted) -> str:
     if not text.startswith(MOST_FREQUENT):
         return ""
@@ -146,11 +162,8 @@ def _explained(proof: Proof, found: Buckets) -> set[Fraction]:
     numbers |= {sum(bucket.count == proof.value for bucket in found.buckets) - 1} | {count for _, count in proof.counts}
     half = len(proof.counts) // 2
     numbers |= {half, len(proof.counts) - half, sum(n for _, n in proof.counts[:half]), sum(n for _, n in proof.counts[half:])}
-    if proof.denominator:
-        low, high = wilson(proof.value, proof.denominator)
-        numbers |= {percent(part) for part in (proof.value / proof.denominator, low, high)} | {95}
     ratings = {Fraction(str(round(bound, 3))) for bound in (proof.filters.rating_min, proof.filters.rating_max) if bound is not None}
-    return {Fraction(number) for number in numbers} | ratings
+    return {Fraction(number) for number in numbers} | ratings | _shares(proof)
 
 
 def percent(share: float) -> int:

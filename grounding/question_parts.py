@@ -11,7 +11,7 @@ from search.aggregation import Interval
 from search.documents import Filters, Scalar
 from search.listing import filters_as_json
 
-Uncountable = Literal["", "feelings", "language", "average", "exclusion"]
+Uncountable = Literal["", "feelings", "language", "average", "exclusion", "ratings", "bounds", "denial"]
 Dimension = Literal["theme", "source", "account"]
 
 
@@ -40,7 +40,7 @@ class Part:
     ``filters`` are those of the request, narrowed by what the question names; ``subject`` is the question without the account and the time that
     became filters. ``theme`` is what the whole question is about, and one of ``filters``. ``distinct`` asks how many themes, sources or accounts there
     are; ``grouped`` for a number of documents by each of them; ``uncountable`` names what is counted by nothing here: feelings, the language of
-    texts, an average. ``attributes`` are those of the filters that the
+    texts, an average, what is not so. ``attributes`` are those of the filters that the
     question names, ``told`` when it says them of what is counted (*what share of crashes is from
     Berlin*), ``by_attribute`` the name of one by whose values it wants documents told apart. ``lacking`` asks for documents that do *not* have what is
     counted, or that carry no theme. ``places`` are compared instead of ``sides``,

@@ -132,6 +132,18 @@ _UNCOUNTABLE = {
         "Documents that have one thing and lack another are not counted together here.",
         "Ask how many have the one, and how many have both.",
     ),
+    "ratings": (
+        "Which ratings are to be counted is not understood.",
+        "Name one bound or one range, for example: 3 stars or less, more than 3 stars, between 2 and 4 stars, not 5 stars.",
+    ),
+    "bounds": (
+        "The question limits a number, and documents are counted by limits of time and of rating alone.",
+        "Ask how many mention it, or for a rating, for example: 3 stars or less.",
+    ),
+    "denial": (
+        "The question counts those of whom something is not so, and documents are counted by what they hold.",
+        "Ask how many mention it, or how many do not mention it.",
+    ),
     "average": (
         "Ratings are counted here, not averaged.",
         "Ask how many have a rating of 4 or more, or of 2 or less.",

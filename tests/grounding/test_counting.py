@@ -73,11 +73,10 @@ def test_an_account_need_not_be_called_one(desk: Desk) -> None:
     assert texts(desk.ask("How many tickets did north write?")) == ["There are 3 documents of account “north”."]
 
 
-def test_a_share_of_ratings_is_told_as_two_counts(desk: Desk) -> None:
+def test_a_share_of_ratings_is_one_of_all_documents(desk: Desk) -> None:
     desk.load([record(f"r{n}", f"Review {n}", rating=1 + n % 5) for n in range(10)])
     assert texts(desk.ask("What percentage of reviews have 5 stars?")) == [
-        "There are 2 documents with a rating of 5.",
-        "There are 10 documents.",
+        "2 of 10 documents have a rating of 5 (20 %, 95 % interval 6 % to 51 %).",
     ]
 
 
