@@ -1,6 +1,7 @@
 """Intent and form of a question, read off its wording: which tools it needs, and what would count as an answer."""
 
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal
 
@@ -59,6 +60,7 @@ _COUNT = _any(
     rf"how many (?:of (?:the|our|my|these|those) )?(?:{_FEW_WORDS}|{_NAMED_SO}){_COUNTABLE}",
     r"how many (?:mention|complain|say|report|talk|ask|are about)",
     r"how many\??\s*\Z",
+    r"how many (?:have|has|had|are|were|got|gave|carry|come|came)\b",
     rf"(?:number|count) of {_FEW_WORDS}{_COUNTABLE}",
     r"(?<![^\W_])(?<!the )(?<!a )count (?:the|all|of|every)\b",
     r"how many (?:different |distinct |unique )?(?:sources|channels|topics)\b",
@@ -85,25 +87,46 @@ _TOP = _any(
 _TREND = _any(r"trends?\b", r"over time\b", r"timeline\b", r"how (?:has|have|did|is|are)\b.*\bdevelop(?:ed|ing)?\b")
 TREND_WORDS = re.compile(
     r"\b(?:develop(?:s|ed|ing|ment)?|over time|timelines?|ris(?:e|es|en|ing)|rose|fall(?:s|en|ing)?|fell|grow(?:s|n|ing)?|grew|increas(?:e|es|ed|ing)|"
-    r"decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|spik(?:e|es|ed|ing)|(?:go|goes|gone|going|went) (?:up|down))\b",
+    r"decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|spik(?:e|es|ed|ing)|(?:go|goes|gone|going|went) (?:up|down)|peak(?:s|ed|ing)?|highest|becoming|lately)\b",
     re.IGNORECASE,
 )
 """How a trend is asked for, beside the words that frame every question."""
 GROUPED = _any(r"(?:by|per|(?:for|in|from|of) (?:each|every)) (?:source|channel|theme|topic|account|customer|client)\b")
 _PEAK = _any(
     r"(?:which|what) (?:day|week|month)\b.*\b(?:most|peak|highest)\b",
+    r"when (?:did|do|does|was|were|are|is)\b.*\b(?:most(?! recent)|peak(?:ed)?|highest)\b",
 )
+_CHANGES = (
+    r"(?:rising|increasing|decreasing|declining|spiking|growing|falling|going (?:up|down)|more (?:common|frequent)|less (?:common|frequent)|"
+    r"increased?|decreased?|spiked?|gone (?:up|down)|go (?:up|down))"
+)
+_ASKS_OF_CHANGE = (
+    rf"\W*(?:(?:is|are|was|were|has|have|did)\s+(?P<changing>(?:[\w’'-]+\s+){{1,5}}?)(?:(?:been|still|getting|becoming)\s+)*{_CHANGES}"
+    r"|when\s+(?:did|do|does)\s+(?P<peaking>(?:[\w’'-]+\s+){1,5}?)peak)\b"
+)
+_MAY_CHANGE = re.compile(_ASKS_OF_CHANGE, re.IGNORECASE)
+_TOPIC_CHANGES = re.compile(rf"{_ASKS_OF_CHANGE}(?:\s+(?:again|now|lately|recently|over time|at all))?\W*\Z", re.IGNORECASE)
+_MEASURED = frozenset(
+    "price prices cost costs fee fees rate rates amount amounts salary salaries wage wages rent rents income revenue revenues profit profits sales turnover "
+    "inflation temperature temperatures level levels pressure speed size weight height value values interest limit limits balance balances population "
+    "unemployment tax taxes premium premiums tariff tariffs".split()
+)
+"""What rises by its own measure is a fact that some text may state, and no matter of how much is written about it."""
+_DEFINITE = frozenset("the a an my our your his her its their this that these those it they he she we you i there one any".split())
+_WRITTEN_NOUNS = DOCUMENT_NOUNS | COMPLAINT_NOUNS | {"question", "questions", "mention", "mentions", "report", "reports"}
 _PER_INTERVAL = _any(_INTERVAL, r"(?:daily|weekly|monthly)\b")
 _FACT_ASKED = re.compile(
     r"\s*(?:when|why|who|whose|where|which|what (?:caused?|is|was|made|did|does|do|has|have|had)|how (?:much|long|late|far|fast))\b",
     re.IGNORECASE,
 )
+_TOLD = r"(?:ask|asked|complain|complained|write|written|talk|talked|report|reported|mention|mentioned|discuss|discussed|raise|raised)"
 _COMPARE = _any(
     rf"(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}.*\bthan\b",
     r"which (?:one |theme |of the two )?(?:is|are) (?:more|less) (?:common|frequent|mentioned)\b",
     rf"(?:do|does|did|have|has|had|is|are|was|were|who|which|what)\b.*(?<!more )\bor\b.*\b(?:more|fewer|less) {_FEW_WORDS}{_COUNTABLE}",
     rf"(?:more|fewer|less) (?!or\b){_FEW_WORDS}{_COUNTABLE}.*\bor\b",
     r"(?:more|less) (?:common|frequent|often|frequently)\b.*\b(?:than|or)\b",
+    rf"{_TOLD} (?:about |of |for )?(?:more|less)\b(?! than\b).*\b(?:or|than)\b",
     r"compare\b",
     r"(?:vs\.?|versus)\s",
 )
@@ -159,6 +182,17 @@ def _ranked(text: str) -> bool:
 def changes(text: str) -> bool:
     """Whether the question asks if something is rising or falling, and not for a fact about a rise."""
     return bool(CHANGING.search(text)) and not _FACT_ASKED.match(text)
+
+
+def topic_changes(text: str, unlimited: Callable[[], str]) -> bool:
+    """Whether ``text`` asks of a topic and nothing else whether it is rising, or when it peaked: *are crashes rising*. One certain thing (*the river*) rises
+    by itself, unless it is something written. ``unlimited`` gives the text without times and sources, and is asked only where it matters."""
+    found = _TOPIC_CHANGES.match(unlimited()) if _MAY_CHANGE.match(text) else None
+    if found is None:
+        return False
+    topic = found["changing"] or found["peaking"]
+    definite = topic.split()[0].lower() in _DEFINITE
+    return bool(subject_words(topic)) and not has_any(topic, _MEASURED) and (not definite or has_any(topic, _WRITTEN_NOUNS))
 
 
 def form_of(text: str) -> Form:

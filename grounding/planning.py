@@ -11,7 +11,7 @@ from grounding.channels import sources_in, without
 from grounding.clauses import has_predicate
 from grounding.countables import counting, within_theme
 from grounding.frames import COMPLAINT_NOUNS, DOCUMENT_NOUNS, PERSON_NOUNS, PRAISE_NOUNS, REPORT_VERBS, has_any, subject_words
-from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of
+from grounding.intents import ASKING, Form, Intent, changes, form_of, intent_of, leaning_of, topic_changes
 from grounding.naming import Vocabulary, accounts_in, named_in, names_theme
 from grounding.opposites import QUALITIES
 from grounding.periods import Period, period_in
@@ -146,19 +146,26 @@ def _intent(text: str, vocabulary: Vocabulary, today: date) -> Intent:
     intent = intent_of(text)
     if intent is Intent.EVIDENCE and changes(text) and named_in(text, vocabulary.themes()):
         return Intent.TREND
+    if intent is Intent.EVIDENCE and topic_changes(text, lambda: _unlimited(text, intent, vocabulary, today)):
+        return Intent.TREND
     if intent is Intent.EVIDENCE and ranks(text) and (key := key_in(text, vocabulary.attributes())) is not None:
         return Intent.TOP if counts_most(without_key(text, key), lambda told: names_theme(told, vocabulary.themes())) else intent
     if intent is Intent.EVIDENCE and _lists_numbers(text) and key_in(text, vocabulary.attributes()) is not None:
         return Intent.COUNT
     if intent in (Intent.COUNT, Intent.COMPARE, Intent.TREND):
-        times = compared_times(text, today) if intent is Intent.COMPARE else ()
-        period = None if times else period_in(text, today)
-        told = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
-        told = without_ratings(told)
-        told = without(told, sources_in(told, vocabulary.sources()))
-        told = without_attributes(told, attributes_in(told, vocabulary.attributes()))
+        told = _unlimited(text, intent, vocabulary, today)
         return intent if counts_documents(told, lambda: names_theme(told, vocabulary.themes())) else Intent.EVIDENCE
     return intent
+
+
+def _unlimited(text: str, intent: Intent, vocabulary: Vocabulary, today: date) -> str:
+    """The question without the times, ratings, sources and attributes it is limited to."""
+    times = compared_times(text, today) if intent is Intent.COMPARE else ()
+    period = None if times else period_in(text, today)
+    told = _without(text, [each.text for each in (*times, *((period,) if period else ()))])
+    told = without_ratings(told)
+    told = without(told, sources_in(told, vocabulary.sources()))
+    return without_attributes(told, attributes_in(told, vocabulary.attributes()))
 
 
 def of_one_account(part: Part, account: str) -> Part:

@@ -65,7 +65,8 @@ def off_topic(question: str, retrieval: Retrieval, score: float, floor: float, *
 
 
 def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> Refusal:
-    """The documents are about it and nobody says it; perhaps they ask the same."""
+    """The documents are about it and nobody says it; perhaps they ask the same. Sentences near enough of which none states what is asked are counted: 0
+    statements, where 1 is needed."""
     scores = {sentence.passage_id: sentence.score for sentence in reversed(judgement.sentences)}
     stated = max((sentence.score for sentence in judgement.sentences if not asks(sentence.text)), default=0.0)
     asking = _asking(question, judgement)
@@ -74,9 +75,8 @@ def not_answered(question: str, retrieval: Retrieval, judgement: Judgement) -> R
     if asking:
         message = f"{asking} of the documents found {'asks' if asking == 1 else 'ask'} about it; none answers it.{_lacking(judgement)}"
         hint = "Ask what customers say or ask about it to see their questions."
-    return Refusal(
-        RefusalReason.NOT_ANSWERED, message, "answerability", stated, judgement.threshold, nearest_of(retrieval.hits, scores), hint
-    )
+    gate, score, floor = ("answerability", stated, judgement.threshold) if stated < judgement.threshold else ("statement", 0.0, 1.0)
+    return Refusal(RefusalReason.NOT_ANSWERED, message, gate, score, floor, nearest_of(retrieval.hits, scores), hint)
 
 
 def _asking(question: str, judgement: Judgement) -> int:

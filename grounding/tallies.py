@@ -60,7 +60,9 @@ def counts_documents(text: str, names_theme: Callable[[], bool]) -> bool:
     if at is None and found and found[0].lower in _UNITS:
         return False
     if at is None:
-        return not subject_words(counted) or found[0].lower in _SAYING or names_theme()
+        return (
+            not subject_words(counted) or found[0].lower in _SAYING or _told_more_often(found[0], text[: opening.start()]) or names_theme()
+        )
     noun, rest, told = found[at].lower, found[at + 1 :], counted[found[at].end :]
     if _WITHIN.match(told) or (noun not in _STORED and _POSSIBLE.search(told)):
         return False
@@ -84,8 +86,17 @@ def counts_most(text: str, names_theme: Callable[[str], bool]) -> bool:
         return bool(_TOP.search(text))
     what = words(found["what"])
     if not what or what[0].lower in _BY_HOW_OFTEN:
-        return any(word.lower in _SAYING | SENDING for word in words(text[: found.start()]))
+        return _tells(text[: found.start()])
     return any(word.lower in _COUNTED | COMPLAINT_NOUNS for word in what[:3]) or names_theme(found["what"])
+
+
+def _tells(text: str) -> bool:
+    return any(word.lower in _SAYING | SENDING for word in words(text))
+
+
+def _told_more_often(first: Word, before: str) -> bool:
+    """*What is mentioned more often, refunds or transfers*: telling is what is counted."""
+    return first.lower in _BY_HOW_OFTEN and _tells(before)
 
 
 def _head(found: Sequence[Word]) -> int | None:

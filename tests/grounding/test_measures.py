@@ -3,7 +3,9 @@
 import pytest
 
 from grounding.answers import ClaimKind
+from grounding.intents import Intent
 from tests.grounding.desk import Desk, record
+from tests.grounding.test_planning import part
 
 MONTHS = ("2026-09-05", "2026-10-05", "2026-11-05")
 
@@ -82,3 +84,59 @@ def test_counts_of_unlike_kinds_are_told_and_not_compared(desk: Desk) -> None:
         "9 of 12 documents have the theme “late_delivery”.",
         "3 of 12 documents contain “wifi”.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("Are crashes rising?", Intent.TREND),
+        ("Is late delivery rising?", Intent.TREND),
+        ("Are crashes becoming more common?", Intent.TREND),
+        ("Have crashes increased since March?", Intent.TREND),
+        ("Did login failures go up in October 2026?", Intent.TREND),
+        ("Are failed payments still increasing by email?", Intent.TREND),
+        ("When did complaints about transfers peak?", Intent.TREND),
+        ("When did the refund questions peak?", Intent.TREND),
+        ("When did crashes peak?", Intent.TREND),
+        ("When were there most complaints about transfers?", Intent.TREND),
+        ("What do customers write about more, refunds or cash withdrawals?", Intent.COMPARE),
+        ("What is mentioned more often, refunds or transfers?", Intent.COMPARE),
+        ("Do customers complain more about refunds than about transfers?", Intent.COMPARE),
+        ("How many have a rating of 4 or more?", Intent.COUNT),
+        ("How many are from email?", Intent.COUNT),
+        ("Is the river rising?", Intent.EVIDENCE),
+        ("Are prices rising?", Intent.EVIDENCE),
+        ("Is it going up?", Intent.EVIDENCE),
+        ("Did Rome fall?", Intent.EVIDENCE),
+        ("When did the price peak?", Intent.EVIDENCE),
+        ("When was the most recent message from north?", Intent.EVIDENCE),
+        ("Is the bus more often late than the train?", Intent.EVIDENCE),
+        ("Did anyone ask for more time or money?", Intent.EVIDENCE),
+        ("How many have died?", Intent.EVIDENCE),
+        ("How many are there in the family?", Intent.EVIDENCE),
+    ],
+)
+def test_a_topic_rises_and_peaks_by_what_is_written_about_it(question: str, intent: Intent) -> None:
+    assert part(question).intent is intent
+
+
+def test_a_word_that_rises_is_counted_as_reviews_about_it_are(desk: Desk) -> None:
+    desk.load([*written("The app crashes", (1, 3, 9)), *written("My card is gone", (3, 3, 3), "lost_card")])
+    assert texts(desk, "Are crashes rising?") == texts(desk, "Is the number of reviews about crashes rising?")
+    assert texts(desk, "When did crashes peak?")[-1] == "The peak is the week of 2026-11-02: 9 of 13 documents."
+
+
+def test_what_a_refusal_of_no_question_suggests_is_answered(desk: Desk) -> None:
+    desk.load([record(f"r-{stars}-{n}", f"Review {n} of {stars}", rating=stars) for stars in (1, 4, 5) for n in range(3)])
+    assert texts(desk, "How many have a rating of 4 or more?")[0].startswith("There are 6 documents with a rating of 4 or more")
+
+
+@pytest.mark.parametrize(("question", "gate"), [("Is the gym clean?", "statement"), ("Who owns the gym?", "answerability")])
+def test_a_refusal_gives_the_numbers_of_the_gate_that_refused(desk: Desk, question: str, gate: str) -> None:
+    desk.load([record("g-1", "The gym of the house is on the roof."), record("g-2", "The gym membership renews every month.")])
+    refusal = desk.ask(question).refusal
+    assert refusal is not None
+    assert refusal.gate == gate
+    assert refusal.score is not None
+    assert refusal.threshold is not None
+    assert refusal.score < refusal.threshold
