@@ -60,7 +60,10 @@ _LACKING = re.compile(
 )
 """Documents that do not have something are counted beside those that do."""
 _DENIAL = re.compile(r"\b(?:do|does|did|are|is|were|was)?(?:n['’]t|\s*\bnot)\b|\bnever\b|\bwithout\b", re.IGNORECASE)
-_DENIED = re.compile(r"\b(?:not|never|without|no|none|nobody|neither|nor|cannot|hardly|non)\b|n['’]t\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|without|no|none|nobody|neither|nor|cannot|hardly|non|lack(?:s|ed|ing)?|fail(?:s|ed|ing)?\s+to)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 _NOT_FROM = re.compile(r"(?:\bnot|n['’]t)\s+(?:\w+\s+)?(?:from|in|on|by|via|through)\b", re.IGNORECASE)
 _NUMBERED = r"(?:\d+(?:[.,]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|a\s+hundred)\b"
 _BOUND = re.compile(
@@ -97,7 +100,7 @@ def counting(part: Part, text: str, vocabulary: Vocabulary) -> Part:
     part, text = _with_attributes(part, text, vocabulary)
     themes = named_in(_QUOTED_WORDS.sub(" ", text), vocabulary.themes())
     part, text = _of_account(part, text, themes, vocabulary.has_account)
-    denying = any("not" in theme.every_stem for theme in themes)
+    denying = any({"not", "fail"} & theme.every_stem for theme in themes)
     lacking = part.intent is Intent.COUNT and bool(_LACKING.search(told)) and not denying
     part = part if part.uncountable or denying else replace(part, uncountable=_denial(part, told, lacking=lacking))
     text = _DENIAL.sub(" ", text) if lacking else text

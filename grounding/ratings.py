@@ -11,13 +11,15 @@ _UNIT = r"(?:\s*(?:/|out of)\s*(?:5|five)\b)?(?:[\s-]*(?:stars?\b|★+)(?:[\s-]+
 _VALUE = rf"{_NUMBER}{_UNIT}"
 _LEAD = (
     r"(?:\b(?:gave|gives?|given|giving|left|leaves?|awarded|award|received?|got)\b\s+(?:(?:us|it|them|you|the|hotel|product|app|service|an?)\s+)*)?"
-    r"(?:\b(?:ratings?|rated|scores?|scored|stars)\b[\s:]+(?:(?:of|is|was|were|are|be|with|it|them|this|us|as|at|that|exactly|equal to)\s+)*)?"
+    r"(?:\b(?:(?:star[\s-]+)?ratings?|rated|rates?\s+(?:us|it|them|you)|"
+    r"scores?|scored|stars)\b[\s:]+(?:(?:of|is|was|were|are|be|with|it|them|this|us|as|at|that|exactly|equal to)\s+)*)?"
 )
 _FILLERS = (
     "a|an|the|any|have|had|having|has|get|got|gotten|give|given|gave|receive|received|leave|left|award|awarded|rate|rated|ratings?|with|of|been|being|"
     "be|come|came|exactly|as|at|scored?|those|worth|us|it"
 )
-_NOT = rf"(?P<not>(?:\b(?:not|never|without|except(?:ing)?(?:\s+for)?|excluding|other\s+than|apart\s+from|non)|n['’]t)[\s-]+(?:(?:{_FILLERS})\s+){{0,4}})?"
+_EXCEPT = r"except(?:ing)?(?:\s+for)?|excluding|(?:anything\s+)?other\s+than|apart\s+from|anything\s+but|all\s+but"
+_NOT = rf"(?P<not>(?:\b(?:not|never|without|{_EXCEPT}|non|lack(?:s|ing)?)|n['’]t)[\s-]+(?:(?:{_FILLERS})\s+){{0,4}})?"
 _AT_LEAST = (
     r"(?:at\s+(?:the\s+very\s+)?least|(?:a\s+)?min(?:imum|\.)?(?:\s+of)?|no\s+(?:less|fewer|lower|worse)\s+than|"
     r"(?:more|greater|higher)\s+than\s+or\s+equal\s+to|equal\s+to\s+or\s+(?:more|greater|higher)\s+than|starting\s+(?:at|from)|from|>=|≥)"
@@ -33,12 +35,13 @@ _DOWNWARDS = r"(?:(?:or|and|&)\s+(?:less|below|lower|worse|under|fewer|down(?:wa
 _BEFORE = {"least": _AT_LEAST, "most": _AT_MOST, "over": _OVER, "under": _UNDER}
 _BOUNDED = rf"(?:{'|'.join(_BEFORE.values())})\s*{_VALUE}"
 _SHAPES = {
-    "unclear": rf"\b(?:nearly|almost|about|around|roughly|approximately|close\s+to|north\s+of|south\s+of|within|as\s+\w+\s+as)\s+{_VALUE}"
+    "unclear": rf"\b(?:nearly|almost|about|around|roughly|approximately|close\s+to|"
+    rf"fell\s+short\s+of|falls?\s+short\s+of|short\s+of|shy\s+of|north\s+of|south\s+of|within|as\s+\w+\s+as)\s+{_VALUE}"
     rf"|{_VALUE}\s*(?:or\s+so|tops|plus|ish)\b",
     "both": rf"{_BOUNDED}\s*,?\s*(?:and|but)\s+(?:also\s+)?{_BOUNDED}",
     "range": rf"(?:between|from|in\s+the\s+range(?:\s+of)?)\s+{_VALUE}\s*(?:and|to|through|-|–)\s*{_VALUE}|{_VALUE}\s*(?:-|–|to\s|through\s)\s*{_VALUE}",
-    "least": rf"{_VALUE}\s*{_UPWARDS}{_UNIT}|{_AT_LEAST}\s*{_VALUE}",
-    "most": rf"{_VALUE}\s*{_DOWNWARDS}{_UNIT}|{_AT_MOST}\s*{_VALUE}",
+    "least": rf"\bmin(?:imum|\.)?\s+(?:star\s+)?rating\s+(?:of\s+)?{_VALUE}|{_VALUE}\s*{_UPWARDS}{_UNIT}|{_AT_LEAST}\s*{_VALUE}",
+    "most": rf"\bmax(?:imum|\.)?\s+(?:star\s+)?rating\s+(?:of\s+)?{_VALUE}|{_VALUE}\s*{_DOWNWARDS}{_UNIT}|{_AT_MOST}\s*{_VALUE}",
     "over": rf"{_OVER}\s*{_VALUE}",
     "under": rf"{_UNDER}\s*{_VALUE}",
     "each": rf"(?:either\s+|exactly\s+)?{_VALUE}(?:\s*(?:,|\bor\b|\band\b|/|\band/or\b|&)\s*(?:or\s+)?{_LEAD}(?:an?\s+)?{_VALUE})+",
