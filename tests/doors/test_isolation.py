@@ -66,7 +66,7 @@ COMMAND_PLAIN = {
     *(
         "count_at_least count_at_most share_at_least share_at_most change_at_least groundedness_below min_documents baseline_windows breaches".split()
     ),
-    *("gate if_version overlap_s questions concurrency state queues refused keep_months".split()),
+    *("gate if_version overlap_s questions concurrency state queues refused keep_months keep_days".split()),
     *(
         "since until rating attr time_zone top_k fusion limit interval first form case kind of direction severity window cadence cooldown to".split()
     ),
