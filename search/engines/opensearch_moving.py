@@ -151,7 +151,10 @@ class Moving:
             copies = [copy for copy, item in zip(copies, items, strict=True) if item.fate == "stale"]
             if not copies:
                 return
-            self._sleep(_FORGOTTEN_S)  # one of that id was removed a moment ago, by the beginning of this move
+            # Ones of these ids were removed a moment ago, by the beginning of this move; an index forgets them at a refresh, when its clock has gone on.
+            self._sleep(_FORGOTTEN_S)
+            self._cluster.refresh(self._target.month_alias(month))
+        raise unavailable("records that were removed a moment ago are not forgotten yet; repeat the move")
 
     def _compare(self) -> None:
         """What is to be read is what was read.
