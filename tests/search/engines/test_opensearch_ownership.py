@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from runtime.clock import SystemClock
 from runtime.errors import ServiceError
@@ -162,10 +163,9 @@ def test_answers_mixed_up_on_the_way_are_refused_counted_and_logged_without_cont
     opensearch_prefix: str,
     engine: OpenSearchEngine,
     rewrite: Callable[[str, Any], Any],
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     told: list[None] = []
-    with fronting(opensearch_url, rewrite=rewrite) as front:
+    with fronting(opensearch_url, rewrite=rewrite) as front, capture_logs() as logged:
         cluster = connected(settings_of(front.url, opensearch_prefix), SystemClock(), lambda: told.append(None))
         misled = OpenSearchEngine(cluster, opensearch_prefix, model=MODEL, dimension=DIMENSION, clock=SystemClock())
         refused = {
@@ -183,10 +183,9 @@ def test_answers_mixed_up_on_the_way_are_refused_counted_and_logged_without_cont
                 pytest.fail(f"{name} came through: {call()!r}")
         cluster.close()
     assert len(told) == len(refused)
-    logged = capsys.readouterr()
-    assert "foreign_hit" in logged.out + logged.err
+    assert "foreign_hit" in {each["event"] for each in logged}
     for text in ("late fees", CANARY):
-        assert text not in logged.out + logged.err
+        assert text not in str(logged)
 
 
 @pytest.mark.parametrize(
